@@ -1,0 +1,197 @@
+"""The recipe: every knob of the road, as frozen models. Nothing happens that it does not say."""
+
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from dataassets.recipe.base import Model
+from dataassets.recipe.rules import Filter
+from dataassets.recipe.snapshots import Snapshots
+
+NAME = re.compile(r"[a-z0-9_-]+")
+Format = Literal["text", "html", "jsonl", "parquet", "warc"]
+
+
+class Fields(Model):
+    """Which columns of a jsonl or parquet record hold what. Other columns go into `meta`."""
+
+    text: str = Field("text", description="column of the text")
+    url: str = Field("url", description="column of the address, where there is one")
+    timestamp: str = Field(
+        "timestamp", description="column of the time (ISO 8601 or epoch seconds), where there is one"
+    )
+
+
+class MaxBad(Model):
+    """How many unreadable records a source may hold."""
+
+    fraction: float = Field(0.01, ge=0, le=1, description="share of records above which the check speaks")
+    block: bool = Field(False, description="fail the partition above it, instead of a warning")
+
+
+class Clean(Model):
+    """How bytes become text."""
+
+    extractor: Literal["default"] = Field("default", description="HTML to main text; default is resiliparse")
+    pii: Literal["mask", "drop", "keep"] = Field("keep", description="e-mail and IP addresses, phone and card numbers")
+
+
+class MinHash(Model):
+    """MinHash LSH over word n-grams; signatures are datasketch's `affine32`."""
+
+    num_perm: int = Field(112, ge=2, description="permutations in a signature")
+    bands: int = Field(14, ge=1, description="bands, a divisor of num_perm")
+    ngram: int = Field(5, ge=1, description="words in a shingle")
+    threshold: float = Field(0.7, ge=0, le=1, description="Jaccard similarity from which on a document repeats another")
+    verify: Literal["estimate", "none", "exact"] = Field("estimate", description="how a candidate pair is decided")
+    seed: int = Field(1, ge=0, description="seed of the permutations")
+
+    @model_validator(mode="after")
+    def _bands_divide(self) -> "MinHash":
+        if self.num_perm % self.bands:
+            ok = [b for b in range(1, self.num_perm + 1) if self.num_perm % b == 0]
+            raise ValueError(f"bands = {self.bands} does not divide num_perm = {self.num_perm}; take one of {ok}")
+        if self.verify == "exact":
+            raise ValueError("verify = exact is not available yet; take estimate or none")
+        return self
+
+
+class Dedup(Model):
+    """What counts as a repetition, and among which documents."""
+
+    scope: Literal["partition", "snapshot", "history"] = Field("snapshot", description="where copies are looked for")
+    priority: tuple[str, ...] = Field((), description="sources whose documents are kept first; default: their order")
+    exact: bool = Field(False, description="drop documents whose normalized text was seen")
+    minhash: MinHash | None = Field(None, description="drop near-duplicates")
+
+    @field_validator("scope")
+    @classmethod
+    def _available(cls, scope: str) -> str:
+        if scope == "history":
+            raise ValueError("scope = history is not available yet; take partition or snapshot")
+        return scope
+
+
+class Tokenize(Model):
+    """Text to token ids."""
+
+    tokenizer: Literal["gpt2"] = Field("gpt2", description="name of the vocabulary")
+
+
+class Source(Model):
+    """One stream of documents; `clean`, `filter`, `dedup` here replace the recipe's whole section for this source."""
+
+    format: Format = Field(description="how its files are read")
+    paths: tuple[str, ...] = Field(min_length=1, description="patterns, relative to the recipe; {snapshot} is its name")
+    fields: Fields = Field(Fields(), description="columns of jsonl and parquet records")
+    normalize: bool = Field(True, description="NFC, control characters, white space; false keeps text as it is")
+    max_bad: MaxBad = Field(MaxBad(), description="how many unreadable records are too many")
+    clean: Clean | None = Field(None, description="instead of the recipe's")
+    filter: Filter | None = Field(None, description="instead of the recipe's")
+    dedup: Dedup | None = Field(None, description="exact and minhash of this source, instead of the recipe's")
+
+    @property
+    def by_snapshot(self) -> bool:
+        """Whether its paths name the snapshot; other sources lie whole in the first one."""
+        return any("{snapshot}" in path for path in self.paths)
+
+
+class Between(Model):
+    """A range of snapshots, both ends inclusive."""
+
+    from_: str | None = Field(None, alias="from", description="first snapshot")
+    to: str | None = Field(None, description="last snapshot")
+
+
+class Mix(Model):
+    """One mixture of sources, written as shuffled shards."""
+
+    tokens: int = Field(gt=0, description="tokens in all, train and val")
+    weights: dict[str, float] = Field(min_length=1, description="share of the tokens from each source")
+    max_epochs: float = Field(4, gt=0, description="most times that a source may be repeated")
+    val_fraction: float = Field(0.005, ge=0, lt=1, description="share of documents held out, by hash of their id")
+    tokens_per_shard: int = Field(500_000_000, gt=0, description="most tokens in a shard (2 bytes each for gpt2)")
+    seed: int = Field(1, ge=0, description="seed of the shuffle and of the choice of the remainder")
+    snapshots: Between = Field(Between(), description="which snapshots are read; default all")
+
+    @field_validator("weights")
+    @classmethod
+    def _shares(cls, weights: dict[str, float]) -> dict[str, float]:
+        if bad := {name: w for name, w in weights.items() if not w > 0}:
+            raise ValueError(f"weights of {bad} must be above 0; leave the source out instead")
+        total = sum(weights.values())
+        if abs(total - 1) > 1e-3:
+            raise ValueError(f"weights sum to {total:g}, not 1; scale them")
+        return {name: w / total for name, w in weights.items()}
+
+
+class Compute(Model):
+    """How units of work run. Part size shapes the products; executor and workers never do."""
+
+    executor: Literal["inline", "process"] = Field("process", description="where units run")
+    workers: int | None = Field(None, ge=1, description="worker processes; null: one a core")
+    part_bytes: int = Field(64_000_000, ge=1_000, description="about the bytes of content in one part")
+
+
+class Recipe(Model):
+    """A whole corpus: where it lies, what becomes of it."""
+
+    root: str = Field(description="where products go: a folder relative to the recipe, or an fsspec URL")
+    snapshots: Snapshots
+    sources: dict[str, Source] = Field(min_length=1)
+    clean: Clean = Clean()
+    filter: Filter = Filter()
+    dedup: Dedup = Dedup()
+    tokenize: Tokenize = Tokenize()
+    mixes: dict[str, Mix] = Field(default_factory=dict)
+    compute: Compute = Compute()
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> "Recipe":
+        for kind, names in (("sources", self.sources), ("mixes", self.mixes)):
+            for name in names:
+                if not NAME.fullmatch(name):
+                    raise ValueError(f"{kind}.{name}: a name is made of a-z, 0-9, _ and -")
+        known = sorted(self.sources)
+        for mix, settings in self.mixes.items():
+            for source in settings.weights:
+                if source not in self.sources:
+                    raise ValueError(f"mixes.{mix}.weights.{source}: no such source; take one of {known}")
+        for source in self.dedup.priority:
+            if source not in self.sources:
+                raise ValueError(f"dedup.priority: {source} is no source; take one of {known}")
+        for name, source_settings in self.sources.items():
+            self._dedup_agrees(name, source_settings.dedup)
+        return self
+
+    def _dedup_agrees(self, name: str, own: Dedup | None) -> None:
+        if own is None:
+            return
+        if extra := own.model_fields_set - {"exact", "minhash"}:
+            raise ValueError(f"sources.{name}.dedup.{min(extra)}: a source may set exact and minhash only")
+        if own.minhash is not None and own.minhash != self.dedup.minhash:
+            raise ValueError(
+                f"sources.{name}.dedup.minhash differs from dedup.minhash; signatures of one corpus have one shape: "
+                "take the same values, or null to leave this source out"
+            )
+
+    def clean_of(self, source: str) -> Clean:
+        """The clean settings that hold for a source."""
+        return self.sources[source].clean or self.clean
+
+    def filter_of(self, source: str) -> Filter:
+        """The filter settings that hold for a source."""
+        own = self.sources[source].filter
+        return self.filter if own is None else own
+
+    def dedup_of(self, source: str) -> Dedup:
+        """The dedup settings that hold for a source."""
+        own = self.sources[source].dedup
+        return self.dedup if own is None else own
+
+    @property
+    def priority(self) -> list[str]:
+        """All sources, those of `dedup.priority` first, then the recipe's order."""
+        first = list(self.dedup.priority)
+        return first + [name for name in self.sources if name not in first]

@@ -1,0 +1,99 @@
+"""Knobs of the filter rules. Defaults are the published ones, as datatrove 0.10.1 has them; None or 0 disables a test.
+
+A rule that is not named in the recipe does not run.
+"""
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from dataassets.recipe.base import Model
+
+STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")  # Gopher, Rae et al. 2021, table A1
+
+
+class Length(Model):
+    """Size limits of a document. Reasons: length:short, length:long."""
+
+    min: int | None = Field(None, ge=0, description="fewest characters (code points) of a document that stays")
+    max: int | None = Field(None, ge=0, description="most characters (code points) of a document that stays")
+
+
+class Language(Model):
+    """Language by fastText lid.176 on the whole text, LF as space. Reasons: language:other, language:low_score."""
+
+    keep: tuple[str, ...] = Field(("en",), min_length=1, description="ISO 639 codes that stay, as lid.176 names them")
+    min_score: float = Field(0.65, ge=0, le=1, description="least score of the label; FineWeb's is 0.65")
+
+
+class GopherRepetition(Model):
+    """Repetition limits of Gopher (table A1); a share above its limit drops the document."""
+
+    dup_para_frac: float | None = Field(0.30, ge=0, description="share of paragraphs seen before")
+    dup_para_char_frac: float | None = Field(0.20, ge=0, description="share of characters in paragraphs seen before")
+    dup_line_frac: float | None = Field(0.30, ge=0, description="share of lines seen before")
+    dup_line_char_frac: float | None = Field(0.20, ge=0, description="share of characters in lines seen before")
+    top_n_grams: dict[int, float] = Field(
+        {2: 0.20, 3: 0.18, 4: 0.16}, description="n: share of characters in the most frequent n-gram; n from 2 to 4"
+    )
+    dup_n_grams: dict[int, float] = Field(
+        {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.10},
+        description="n: share of characters in n-grams seen before; n from 5 to 10",
+    )
+
+    @field_validator("top_n_grams", "dup_n_grams")
+    @classmethod
+    def _orders(cls, limits: dict[int, float], info: ValidationInfo) -> dict[int, float]:
+        low, high = (2, 4) if info.field_name == "top_n_grams" else (5, 10)
+        if bad := sorted(n for n in limits if not low <= n <= high):
+            raise ValueError(f"n = {bad[0]} is not measured; take n from {low} to {high}")
+        return limits
+
+
+class GopherQuality(Model):
+    """Quality limits of Gopher (section A1.1)."""
+
+    min_words: int | None = Field(50, ge=0, description="fewest words with a character that is no symbol")
+    max_words: int | None = Field(100_000, ge=0, description="most words with a character that is no symbol")
+    min_avg_word_length: float | None = Field(3, ge=0, description="least mean length of these words, characters")
+    max_avg_word_length: float | None = Field(10, ge=0, description="most mean length of these words, characters")
+    max_symbol_ratio: float | None = Field(0.1, ge=0, description="most '#', and most ellipses, per word")
+    max_bullet_lines: float | None = Field(0.9, ge=0, description="most share of lines that start with a bullet")
+    max_ellipsis_lines: float | None = Field(0.3, ge=0, description="most share of lines that end with an ellipsis")
+    min_alpha_words: float | None = Field(0.8, ge=0, description="least share of words with a letter")
+    min_stop_words: int | None = Field(2, ge=0, description="least number of distinct stop words")
+    stop_words: tuple[str, ...] = Field(STOP_WORDS, description="the stop words, matched exactly")
+
+
+class C4(Model):
+    """Line rules of C4; what they drop from a document that stays is gone from its text."""
+
+    terminal_punct: bool = Field(True, description="drop lines that do not end in . ? ! or a quote")
+    min_words_per_line: int = Field(3, ge=0, description="drop lines with fewer words")
+    max_word_length: int = Field(1000, ge=0, description="drop lines with a longer word, characters")
+    min_sentences: int = Field(5, ge=0, description="drop documents with fewer sentences left")
+    citations: bool = Field(True, description="remove [1], [edit] and [citation needed]")
+    lorem_ipsum: bool = Field(True, description="drop documents with lorem ipsum")
+    javascript: bool = Field(True, description="drop lines that name javascript")
+    curly_bracket: bool = Field(True, description="drop documents with a {")
+    policy: bool = Field(True, description="drop lines of cookie and privacy policies")
+
+
+class FineWeb(Model):
+    """Line shape limits of FineWeb."""
+
+    line_punct_ratio: float | None = Field(0.12, ge=0, description="least share of lines with a final mark")
+    line_punct_exclude_zero: bool = Field(False, description="a share of exactly 0 passes")
+    short_line_ratio: float | None = Field(0.67, ge=0, description="most share of short lines")
+    short_line_length: int = Field(30, ge=0, description="a line is short up to this many characters")
+    char_dup_ratio: float | None = Field(0.01, ge=0, description="most share of characters in repeated lines")
+    new_line_ratio: float | None = Field(0.3, ge=0, description="most line feeds per word")
+
+
+class Filter(Model):
+    """Which rules judge a document. The order is fixed, whatever the recipe's; the first that fails is the reason."""
+
+    length: Length | None = None
+    language: Language | None = None
+    gopher_repetition: GopherRepetition | None = None
+    gopher_quality: GopherQuality | None = None
+    c4: C4 | None = None
+    fineweb: FineWeb | None = None

@@ -1,0 +1,68 @@
+"""Snapshots: windows of time on a fixed cadence, named by their first day."""
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from dataassets.recipe.base import Model
+
+Cadence = Literal["daily", "weekly", "monthly"]
+
+
+def next_start(day: dt.date, *, cadence: Cadence) -> dt.date:
+    """The first day of the window after the one that starts on `day`.
+
+    >>> next_start(dt.date(2026, 12, 1), cadence="monthly")
+    datetime.date(2027, 1, 1)
+    """
+    if cadence == "monthly":
+        return (day.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
+    return day + dt.timedelta(days=7 if cadence == "weekly" else 1)
+
+
+def aligned(day: dt.date, *, cadence: Cadence) -> dt.date:
+    """The first day of the window that holds `day`: a month's first, a week's Sunday (as Dagster has it), the day.
+
+    >>> aligned(dt.date(2026, 10, 15), cadence="monthly")
+    datetime.date(2026, 10, 1)
+    """
+    if cadence == "monthly":
+        return day.replace(day=1)
+    if cadence == "weekly":
+        return day - dt.timedelta(days=(day.weekday() + 1) % 7)
+    return day
+
+
+class Snapshots(Model):
+    """The windows that the corpus is cut into."""
+
+    start: dt.date = Field(description="first day of the first snapshot, e.g. 2026-10-01")
+    end: dt.date | None = Field(
+        None, description="first day of the last snapshot, inclusive; null: the last closed one"
+    )
+    cadence: Cadence = Field("monthly", description="daily, weekly (from Sunday) or monthly")
+
+    @model_validator(mode="after")
+    def _on_the_cadence(self) -> "Snapshots":
+        for name, day in (("start", self.start), ("end", self.end)):
+            if day is not None and day != (want := aligned(day, cadence=self.cadence)):
+                after = next_start(want, cadence=self.cadence)
+                raise ValueError(
+                    f"{name} = {day} is not the first day of a {self.cadence} window; take {want} or {after}"
+                )
+        if self.end is not None and self.end < self.start:
+            raise ValueError(f"end = {self.end} is before start = {self.start}; take {self.start} or later")
+        return self
+
+    def keys(self, *, today: dt.date) -> list[str]:
+        """Names of all snapshots, oldest first: those up to `end`, or those that closed before `today`.
+
+        >>> Snapshots(start="2026-09-01").keys(today=dt.date(2026, 11, 21))
+        ['2026-09-01', '2026-10-01']
+        """
+        names, day = [], self.start
+        while day <= self.end if self.end is not None else next_start(day, cadence=self.cadence) <= today:
+            names.append(day.isoformat())
+            day = next_start(day, cadence=self.cadence)
+        return names
