@@ -1,0 +1,27 @@
+"""The only writer of products: folders, atomic commits by manifest, shards, verification."""
+
+from dataassets.store.files import Files
+from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, partition_key, split_key
+from dataassets.store.store import Causes, Job, Store
+from dataassets.store.unit import UnitRecord
+from dataassets.store.upkeep import Finding, garbage, verify
+from loader.format import FileEntry, Manifest, ManifestError
+
+__all__ = [
+    "CORPUS",
+    "PRODUCTS",
+    "SHARDED",
+    "Causes",
+    "FileEntry",
+    "Files",
+    "Finding",
+    "Job",
+    "Manifest",
+    "ManifestError",
+    "Store",
+    "UnitRecord",
+    "garbage",
+    "partition_key",
+    "split_key",
+    "verify",
+]

@@ -1,0 +1,86 @@
+"""Where things lie under a root: product and partition to folder, in Hive style so that other engines read it too."""
+
+CORPUS = ("raw", "cleaned", "signals", "filtered", "signatures", "deduped", "tokenized")
+PRODUCTS = (*CORPUS[:5], "duplicates", *CORPUS[5:], "mixed")  # in the order of their work
+SHARDED = ("tokenized", "mixed")  # products that hold token shards instead of Parquet
+
+MANIFEST = "manifest.json"
+LATEST = "latest"
+WORK = ".work"
+FAILED = "failed"
+DROPPED = "dropped"
+
+
+def partition_key(snapshot: str, source: str) -> str:
+    """The key of a corpus partition, as Dagster writes it.
+
+    >>> partition_key("2026-10-01", "web")
+    '2026-10-01|web'
+    """
+    return f"{snapshot}|{source}"
+
+
+def split_key(partition: str) -> tuple[str, str]:
+    """Snapshot and source of a corpus partition.
+
+    >>> split_key("2026-10-01|web")
+    ('2026-10-01', 'web')
+    """
+    snapshot, _, source = partition.partition("|")
+    return snapshot, source
+
+
+def place(partition: str) -> str:
+    """The folders of a partition: `snapshot=…/source=…`, `snapshot=…`, or the mix name.
+
+    >>> place("2026-10-01|web"), place("2026-10-01")
+    ('snapshot=2026-10-01/source=web', 'snapshot=2026-10-01')
+    """
+    if "|" in partition:
+        snapshot, source = split_key(partition)
+        return f"snapshot={snapshot}/source={source}"
+    return f"snapshot={partition}"
+
+
+def folder(product: str, partition: str, *, key: str = "") -> str:
+    """The folder that holds a partition's manifest, relative to the root.
+
+    Args:
+        product: one of PRODUCTS.
+        partition: its key.
+        key: for `mixed`, the key that names the folder.
+
+    >>> folder("mixed", "pretrain", key="9f2c41d0aa")
+    'mixed/pretrain/9f2c41d0'
+    """
+    if product == "mixed":
+        return f"mixed/{partition}/{key[:8]}"
+    return f"{product}/{place(partition)}"
+
+
+def dropped_folder(product: str, partition: str) -> str:
+    """The folder of what a stage removed, relative to the root.
+
+    >>> dropped_folder("filtered", "2026-10-01|web")
+    'dropped/stage=filtered/snapshot=2026-10-01/source=web'
+    """
+    return f"{DROPPED}/stage={product}/{place(partition)}"
+
+
+def work_folder(product: str, partition: str, *, key: str = "") -> str:
+    """The folder of unfinished work on a partition, relative to the root; gone after the commit.
+
+    >>> work_folder("raw", "2026-10-01|web", key="9f2c41d0aa")
+    '.work/raw/snapshot=2026-10-01/source=web/9f2c41d0'
+    """
+    base = f"{WORK}/{product}/{partition if product == 'mixed' else place(partition)}"
+    return f"{base}/{key[:8]}" if key else base
+
+
+def failed_folder(product: str, partition: str) -> str:
+    """The folder of the report of a partition that a blocking check stopped, relative to the root.
+
+    >>> failed_folder("duplicates", "2026-10-01")
+    'failed/duplicates/snapshot=2026-10-01'
+    """
+    return f"{FAILED}/{product}/{partition if product == 'mixed' else place(partition)}"
