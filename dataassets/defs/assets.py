@@ -1,0 +1,75 @@
+"""The graph in flow order: each product an asset, hung on what it is made of. The runner does the work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+
+from dataassets.defs.metadata import Told, materialize, specs_of
+from dataassets.defs.partitions import Partitions
+from dataassets.runner import CODE_VERSIONS, Work
+from dataassets.store import SHARDED
+
+
+def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
+    """All assets.
+
+    Args:
+        partitions: of the recipe.
+    """
+    corpus, of_snapshot = partitions.corpus, partitions.by_snapshot
+    return [
+        _asset("raw", "read", corpus, [], "Documents as they lie in a source's files, bytes untouched."),
+        _asset("cleaned", "clean", corpus, ["raw"], "Text: charset, main content, NFC, personal data masked."),
+        _asset("signals", "filter", corpus, ["cleaned"], "Every measured quantity of every cleaned document."),
+        _asset(
+            "filtered", "filter", corpus, ["cleaned", "signals"], "Documents that pass the rules, judged by signals."
+        ),
+        _asset("signatures", "dedup", corpus, ["filtered"], "Text hash and MinHash signature of each document."),
+        _asset(
+            "duplicates",
+            "dedup",
+            partitions.snapshot,
+            [of_snapshot("signatures"), of_snapshot("filtered")],
+            "Documents of a snapshot that repeat an earlier kept one, each with its match.",
+        ),
+        _asset(
+            "deduped", "dedup", corpus, ["filtered", of_snapshot("duplicates")], "Documents, one of each near-copy."
+        ),
+        _asset("tokenized", "tokenize", corpus, ["deduped"], "Token shards, one sequence a document."),
+        _asset(
+            "mixed",
+            "mix",
+            partitions.mix,
+            [dg.AssetDep("tokenized", partition_mapping=dg.AllPartitionMapping())],
+            "Shuffled shards in the mix's proportions, train and val: what training reads.",
+        ),
+    ]
+
+
+def _asset(
+    product: str,
+    group: str,
+    partitions_def: dg.PartitionsDefinition[Any],
+    deps: Sequence[str | dg.AssetDep],
+    description: str,
+) -> dg.AssetsDefinition:
+    """One product as an asset."""
+    follows = product in ("duplicates", "deduped", "tokenized", "mixed")  # raw to signatures: the schedule's run
+
+    @dg.asset(
+        name=product,
+        partitions_def=partitions_def,
+        deps=deps,
+        check_specs=specs_of(product),
+        code_version=CODE_VERSIONS[product],
+        backfill_policy=dg.BackfillPolicy.multi_run(1),
+        automation_condition=dg.AutomationCondition.eager() if follows else None,
+        group_name=group,
+        description=description,
+        kinds={"megatron" if product in SHARDED else "parquet"},
+    )
+    def made(context: dg.AssetExecutionContext, work: dg.ResourceParam[Work]) -> Told:
+        yield from materialize(context, work, product)
+
+    return made

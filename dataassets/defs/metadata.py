@@ -1,0 +1,148 @@
+"""What a finished partition tells Dagster: a few numbers, a table of reasons, one plot, samples, a link."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from dataassets.compute import ComputeError
+from dataassets.defs import pictures, plots
+from dataassets.recipe import RecipeError
+from dataassets.runner import PROMISES, ChecksFailedError, Done, Progress, UpstreamError, Work
+
+Told = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
+
+
+def specs_of(product: str) -> list[dg.AssetCheckSpec]:
+    """The checks of an asset, as Dagster lists them before any run.
+
+    Args:
+        product: name of the asset.
+    """
+    return [
+        dg.AssetCheckSpec(p.name, asset=product, blocking=p.blocking, description=p.description)
+        for p in PROMISES[product]
+    ]
+
+
+def materialize(context: dg.AssetExecutionContext, work: Work, product: str) -> Told:
+    """Let the runner make each partition of a run, and tell Dagster.
+
+    Args:
+        context: of the asset.
+        work: the runner.
+        product: name of the asset.
+
+    Raises:
+        dg.Failure: a blocking check failed or an upstream partition is missing; nothing was committed.
+    """
+    for key in context.partition_keys:
+        partition = str(key)
+
+        def log(p: Progress) -> None:
+            rate = p.bytes / 1e6 / p.seconds if p.seconds else 0.0
+            left = f", {p.seconds / p.done * (p.units - p.done):.0f} s left" if p.units else ""
+            context.log.info(f"{p.product} {p.partition}: unit {p.done} of {p.units or '?'}, {rate:.1f} MB/s{left}")
+
+        try:
+            done = work.run(product, partition, listener=log)
+        except ChecksFailedError as error:
+            yield from _checks(error.done)
+            raise dg.Failure(str(error), metadata=_numbers(error.done), allow_retries=False) from None
+        except (UpstreamError, RecipeError, ComputeError) as error:
+            raise dg.Failure(str(error), allow_retries=False) from None
+        yield from tell_dagster(done)
+
+
+def tell_dagster(done: Done) -> Told:
+    """Results of the checks, then the materialization with its numbers.
+
+    Args:
+        done: by the runner.
+    """
+    yield from _checks(done)
+    yield dg.MaterializeResult(metadata=_metadata(done), data_version=dg.DataVersion(done.manifest.digest))
+
+
+def _checks(done: Done) -> Iterator[dg.AssetCheckResult]:
+    for check in done.checks:
+        yield dg.AssetCheckResult(
+            asset_key=done.manifest.product,
+            check_name=check.name,
+            passed=check.passed,
+            severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
+            metadata={name: dg.MetadataValue.float(value) for name, value in check.numbers.items()},
+            description=check.note,
+        )
+
+
+def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    told = _numbers(done)
+    if done.manifest.dropped:
+        told["dropped"] = _reasons(done)
+    told |= _mix_table(done)
+    svg = pictures.of_product(done.manifest, done.report)
+    told["plot"] = dg.MetadataValue.md(f"![{done.manifest.product}]({plots.data_uri(svg)})")
+    if done.report.samples:
+        told["dropped_samples"] = _samples(done)
+    told["manifest"] = _link(f"{done.folder}/manifest.json")
+    return told
+
+
+def _numbers(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    """The few numbers that stand first."""
+    manifest, counts = done.manifest, done.manifest.counts
+    told: dict[str, dg.MetadataValue[Any]] = {"dagster/row_count": dg.MetadataValue.int(counts.get("documents", 0))}
+    for name in ("documents_in", "bytes", "tokens", "train_tokens", "val_tokens"):
+        if name in counts:
+            told[name] = dg.MetadataValue.int(counts[name])
+    if manifest.dropped:
+        told["dropped_documents"] = dg.MetadataValue.int(sum(manifest.dropped.values()))
+    told["files"] = dg.MetadataValue.int(len(manifest.files))
+    size = counts.get("bytes_in", 0) or counts.get("bytes", 0)
+    if not done.skipped and done.seconds > 0:
+        told["mb_per_s"] = dg.MetadataValue.float(round(size / 1e6 / done.seconds, 2))
+        told["seconds"] = dg.MetadataValue.float(round(done.seconds, 3))
+    told["reused"] = dg.MetadataValue.bool(done.skipped)
+    return told
+
+
+def _reasons(done: Done) -> dg.MetadataValue[Any]:
+    total = done.manifest.counts.get("documents_in", 0)
+    ranked = sorted(done.manifest.dropped.items(), key=lambda item: (-item[1], item[0]))
+    return _table([{"reason": r, "documents": n, "share": round(n / total, 4)} for r, n in ranked])
+
+
+def _samples(done: Done) -> dg.MetadataValue[Any]:
+    rows = [{"reason": reason, **row} for reason, found in done.report.samples.items() for row in found]
+    return dg.MetadataValue.md(_markdown(rows))
+
+
+def _mix_table(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    sources = (done.manifest.format or {}).get("sources")
+    if not sources:
+        return {}
+    rows = [{"source": name, **numbers} for name, numbers in sources.items()]
+    return {"mix": dg.MetadataValue.md(_markdown(rows))}
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
+    return dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in rows])
+
+
+def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A Markdown table of plain rows; long texts on one line, bars escaped."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(_cell(row.get(name, "")) for name in names) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+
+
+def _link(path: str) -> dg.MetadataValue[Any]:
+    return dg.MetadataValue.url(path) if "://" in path else dg.MetadataValue.path(Path(path))

@@ -1,0 +1,63 @@
+"""Partitions of the graph and how they map onto each other."""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import dagster as dg
+
+from dataassets.recipe.snapshots import Cadence, next_start
+from dataassets.runner import Corpus
+
+SNAPSHOT, SOURCE = "snapshot", "source"  # dimensions of the corpus; keys read snapshot|source, as these names sort
+
+_WINDOWS: dict[Cadence, Callable[..., dg.TimeWindowPartitionsDefinition]] = {
+    "daily": dg.DailyPartitionsDefinition,
+    "weekly": dg.WeeklyPartitionsDefinition,
+    "monthly": dg.MonthlyPartitionsDefinition,
+}
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The partitions of one recipe.
+
+    Args:
+        snapshot: time windows.
+        corpus: snapshot x source.
+        mix: names of mixes.
+    """
+
+    snapshot: dg.TimeWindowPartitionsDefinition
+    corpus: dg.MultiPartitionsDefinition
+    mix: dg.StaticPartitionsDefinition
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "Partitions":
+        """Partitions of a corpus, the very keys that the runner knows."""
+        snapshot = windows(corpus)
+        source = dg.StaticPartitionsDefinition(corpus.sources)
+        return cls(
+            snapshot,
+            dg.MultiPartitionsDefinition({SNAPSHOT: snapshot, SOURCE: source}),
+            dg.StaticPartitionsDefinition(corpus.partitions("mixed")),
+        )
+
+    def by_snapshot(self, name: str) -> dg.AssetDep:
+        """A dependency between the corpus and one snapshot of it, whichever side has the sources."""
+        return dg.AssetDep(name, partition_mapping=dg.MultiToSingleDimensionPartitionMapping(SNAPSHOT))
+
+
+def windows(corpus: Corpus) -> dg.TimeWindowPartitionsDefinition:
+    """Time windows of the recipe's snapshots.
+
+    Dagster's end is exclusive where the recipe's is inclusive, and Dagster offers closed windows only: a recipe whose
+    end lies ahead gets as many windows more.
+    """
+    told = corpus.located.recipe.snapshots
+    last = dt.date.fromisoformat(corpus.snapshots[-1])
+    return _WINDOWS[told.cadence](
+        start_date=told.start.isoformat(),
+        end_date=next_start(last, cadence=told.cadence).isoformat() if told.end else None,
+        end_offset=len(corpus.snapshots) - len(corpus.closed),
+    )

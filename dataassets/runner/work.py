@@ -1,0 +1,414 @@
+"""One partition of one product, without an orchestrator: skip what is done, do the rest, check, then commit."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from dataassets.compute import Executor
+from dataassets.recipe import Located, Recipe, RecipeError
+from dataassets.report import Check, Report
+from dataassets.runner import checks
+from dataassets.runner.corpus import CODE_VERSIONS, Cell, Corpus
+from dataassets.runner.units import Unit, run_unit
+from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
+from dataassets.store import PRODUCTS, Causes, Job, Manifest, Store, UnitRecord, split_key
+
+
+class UpstreamError(ValueError):
+    """What a partition is made of is absent, or no longer what the recipe would make."""
+
+
+class ChecksFailedError(ValueError):
+    """A blocking check failed; nothing was committed."""
+
+    def __init__(self, message: str, done: "Done") -> None:
+        super().__init__(message)
+        self.done = done
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of one partition.
+
+    Args:
+        manifest: committed, or, after a failed blocking check, what would have been.
+        folder: full path of the product's folder.
+        skipped: an equal product was there.
+        seconds: wall time of the work.
+    """
+
+    manifest: Manifest
+    folder: str
+    skipped: bool
+    seconds: float
+
+    @property
+    def checks(self) -> list[Check]:
+        """Results of the checks, stored with the product."""
+        return [Check.from_json(c) for c in self.manifest.checks]
+
+    @property
+    def report(self) -> Report:
+        """Histograms, counters and samples."""
+        return Report.from_json(self.manifest.report or Report().to_json())
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One tick of a partition's work.
+
+    Args:
+        product: in the making.
+        partition: its key.
+        done: finished units.
+        units: all units.
+        seconds: since its start.
+        bytes: of text, done so far.
+    """
+
+    product: str
+    partition: str
+    done: int
+    units: int
+    seconds: float
+    bytes: int
+
+
+Listener = Callable[[Progress], None]
+
+
+class Work:
+    """Makes partitions of products.
+
+    Args:
+        located: the recipe.
+        executor: runs units; None for the recipe's own.
+        listener: told of progress.
+        on_done: told of each partition at its end, also where a blocking check failed.
+    """
+
+    def __init__(
+        self,
+        located: Located,
+        *,
+        executor: Executor | None = None,
+        listener: Listener | None = None,
+        on_done: Callable[[Done], None] | None = None,
+    ) -> None:
+        compute = located.recipe.compute
+        self.corpus = Corpus.of(located)
+        self.store = Store.at(located.root)
+        self.executor = executor or Executor(compute.executor, workers=compute.workers)
+        self.listener = listener
+        self.on_done = on_done or (lambda _done: None)
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe."""
+        return self.corpus.located.recipe
+
+    def run(self, product: str, partition: str, *, listener: Listener | None = None) -> Done:
+        """Make one partition, or find that an equal one is there.
+
+        Args:
+            product: one of store.PRODUCTS.
+            partition: its key.
+            listener: told of progress, beside the one of this object.
+
+        Raises:
+            RecipeError: the recipe names a partition, path or mix that cannot be.
+            UpstreamError: an upstream partition is absent or stale.
+            ChecksFailedError: a blocking check failed; nothing was committed.
+        """
+        self._known(product, partition)
+        start = time.perf_counter()
+        files = self.input_files(partition) if product == "raw" else []
+        causes = self._causes_of_raw(partition, files) if product == "raw" else self._causes(product, partition)
+        job = causes.job(product, partition)
+        old = self.store.manifest(product, partition)
+        if old is not None and old.key == job.key and self.store.is_whole(product, partition, old):
+            self.store.tidy(old)
+            done = self._done(old, start, skipped=True)
+            self.on_done(done)
+            return done
+        tell = _Teller([x for x in (self.listener, listener) if x], job)
+        if product == "duplicates":
+            record, found = run_duplicates(
+                self.store,
+                job,
+                self._parts("signatures", _only("signatures", self.corpus.upstream(product, partition))),
+                settings=self.recipe.dedup,
+                executor=self.executor,
+                on_done=tell,
+            )
+            manifest = self.store.compose(job, causes, [record], counts={}, checks=found)
+        elif product == "mixed":
+            manifest = self._mix(job, causes, tell)
+        else:
+            units = self._raw_units(job, files) if product == "raw" else self._units(job)
+            tell.units = len(units)
+            records = self.executor.map(run_unit, units, on_done=tell)
+            manifest = self._composed(job, causes, records)
+        done = self._done(manifest, start, skipped=False)
+        self.on_done(done)
+        if failed := [c.name for c in done.checks if c.blocking and not c.passed]:
+            kept = self.store.keep_failure(manifest)
+            raise ChecksFailedError(
+                f"{product} {partition}: blocking check {', '.join(failed)} failed; nothing was committed; "
+                f"the report is {kept}",
+                done,
+            )
+        self.store.commit(manifest)
+        return done
+
+    def plan(self, mix: str) -> Any:  # noqa: ANN401 - stages.mix.Plan
+        """Plan a mix from the tokenized partitions that are there, writing nothing.
+
+        Raises:
+            UpstreamError: a tokenized partition is absent or stale.
+        """
+        self._known("mixed", mix)
+        self._causes("mixed", mix)
+        return mix_plan(self.store, self._token_parts(mix), settings=self.recipe.mixes[mix])
+
+    def validate(self) -> None:
+        """Find mistakes that only the data can show, before any work.
+
+        Raises:
+            RecipeError: a pattern matches no file in any snapshot; a mix names no snapshot that there is.
+        """
+        from dataassets.stages.read import list_files
+
+        for mix in self.recipe.mixes:
+            self.corpus.mix_snapshots(mix)
+        located = self.corpus.located
+        for name, source in self.recipe.sources.items():
+            for i, path in enumerate(source.paths):
+                pattern = located.resolve(path)
+                snapshots = self.corpus.snapshots if "{snapshot}" in path else self.corpus.snapshots[:1]
+                if not any(list_files([pattern], snapshot=s) for s in snapshots):
+                    tried = f" in any snapshot from {snapshots[0]} to {snapshots[-1]}" if "{snapshot}" in path else ""
+                    raise RecipeError(
+                        f"{located.file}: sources.{name}.paths.{i} = {path!r} matches no file{tried}; "
+                        f"looked at {pattern}; mend the pattern or put the files there"
+                    )
+
+    def state(self, product: str, partition: str) -> Literal["there", "stale", "missing"]:
+        """Whether a partition is committed, and still what the recipe and its inputs would make."""
+        manifest = self.store.manifest(product, partition)
+        if manifest is None:
+            return "missing"
+        return "there" if self._is_fresh((product, partition), manifest, {}) else "stale"
+
+    # ---- causes
+
+    def _known(self, product: str, partition: str) -> None:
+        if product not in PRODUCTS:
+            raise RecipeError(f"no product {product!r}; take one of {list(PRODUCTS)}")
+        if partition not in (known := self.corpus.partitions(product)):
+            shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+            raise RecipeError(
+                f"{product} has no partition {partition!r}; take one of {shown or 'none, as mixes is empty'}"
+            )
+
+    def _causes(self, product: str, partition: str) -> Causes:
+        """Inputs from the manifests of fresh upstream partitions, and settings."""
+        inputs: dict[str, str] = {}
+        seen: dict[Cell, bool] = {}
+        for cell in self.corpus.upstream(product, partition):
+            manifest = self.store.manifest(*cell)
+            if manifest is None or not self._is_fresh(cell, manifest, seen):
+                what = "is not there" if manifest is None else "is stale: its settings or inputs changed since"
+                raise UpstreamError(
+                    f"{product} {partition} needs {cell[0]} {cell[1]}, which {what}; materialize that partition first, "
+                    f"e.g. dataassets build {self.corpus.located.file} --stage {cell[0]} --partition '{cell[1]}'"
+                )
+            inputs["/".join(cell)] = manifest.digest
+        return Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
+
+    def _is_fresh(self, cell: Cell, manifest: Manifest, seen: dict[Cell, bool]) -> bool:
+        """Whether the recipe and the upstream manifests would make the same key again.
+
+        Input files of raw are not looked at here: raw itself reads them whenever it is materialized.
+        """
+        if cell not in seen:
+            product, partition = cell
+            inputs: dict[str, str] = dict(manifest.inputs)
+            fresh = True
+            if product != "raw":
+                inputs = {}
+                for needed in self.corpus.upstream(product, partition):
+                    other = self.store.manifest(*needed)
+                    fresh = fresh and other is not None and self._is_fresh(needed, other, seen)
+                    if other is not None:
+                        inputs["/".join(needed)] = other.digest
+            causes = Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
+            seen[cell] = fresh and causes.job(product, partition).key == manifest.key
+        return seen[cell]
+
+    def input_files(self, partition: str) -> list[Any]:
+        """Files of one cell; static sources lie whole in the first snapshot."""
+        from dataassets.stages.read import list_files
+
+        snapshot, name = split_key(partition)
+        source = self.recipe.sources[name]
+        located = self.corpus.located
+        first = snapshot == self.corpus.snapshots[0]
+        patterns = [located.resolve(p) for p in source.paths if first or "{snapshot}" in p]
+        files = list_files(patterns, snapshot=snapshot)
+        if not files and not any(
+            list_files([located.resolve(p) for p in source.paths], snapshot=s) for s in self.corpus.snapshots
+        ):
+            raise RecipeError(
+                f"{located.file}: sources.{name}.paths = {list(source.paths)} match no file in any snapshot; "
+                "mend the patterns or put the files there"
+            )
+        return files
+
+    def _causes_of_raw(self, partition: str, files: Sequence[Any]) -> Causes:
+        from dataassets.stages.read import fingerprint
+
+        inputs = {file.origin: fingerprint(file) for file in files}
+        return Causes(inputs, self.corpus.settings("raw", partition), CODE_VERSIONS["raw"])
+
+    # ---- units
+
+    def _raw_units(self, job: Job, files: Sequence[Any]) -> list[Unit]:
+        """Files in order, small ones together up to a part's size: boundaries depend on the data alone."""
+        source = self.recipe.sources[split_key(job.partition)[1]]
+        part_bytes = self.recipe.compute.part_bytes
+        groups: list[list[Any]] = []
+        size = part_bytes
+        for file in files:
+            if size + file.bytes > part_bytes:
+                groups.append([])
+                size = 0
+            groups[-1].append(file)
+            size += file.bytes
+        return [Unit(self.store, job, i, (), (tuple(g), source, part_bytes)) for i, g in enumerate(groups)]
+
+    def _units(self, job: Job) -> list[Unit]:
+        """One unit for each upstream part."""
+        snapshot, source = split_key(job.partition)
+        clean, filters, dedup = (f(source) for f in (self.recipe.clean_of, self.recipe.filter_of, self.recipe.dedup_of))
+        settings: Any = {
+            "cleaned": (clean, self.recipe.sources[source].normalize),
+            "signals": filters,
+            "filtered": filters,
+            "signatures": dedup,
+            "deduped": None,
+            "tokenized": self.recipe.tokenize,
+        }[job.product]
+        if job.product == "deduped":
+            duplicates = self.store.manifest("duplicates", snapshot)
+            assert duplicates is not None, "causes were looked up"
+            settings = tuple(e.name for e in duplicates.files)
+        cells = [c for c in self.corpus.upstream(job.product, job.partition) if c[0] != "duplicates"]
+        columns = [self._parts(cell[0], [cell]) for cell in cells]
+        return [
+            Unit(self.store, job, i, tuple((p.product, p.partition, p.entry) for p in row), settings)
+            for i, row in enumerate(zip(*columns, strict=True))
+        ]
+
+    def _parts(self, product: str, cells: Sequence[Cell]) -> list[PartFile]:
+        """All parts of committed partitions, in order."""
+        parts = []
+        for cell in cells:
+            manifest = self.store.manifest(*cell)
+            assert manifest is not None, "causes were looked up"
+            parts += [PartFile(product, cell[1], entry) for entry in manifest.files]
+        return parts
+
+    def _token_parts(self, mix: str) -> list[PartFile]:
+        parts = self._parts("tokenized", self.corpus.upstream("mixed", mix))
+        return [p for p in parts if p.entry.name.endswith(".bin")]
+
+    # ---- manifests
+
+    def _composed(self, job: Job, causes: Causes, records: list[UnitRecord]) -> Manifest:
+        zero = {"documents_in": 0, "documents": 0, "bytes_in": 0, "bytes": 0}
+        counts = zero | ({"tokens": 0} if job.product == "tokenized" else {}) if not records else {}
+        shard_format = self._shard_format() if job.product == "tokenized" else None
+        manifest = self.store.compose(job, causes, records, counts=counts, checks=[], shard_format=shard_format)
+        numbers = _numbers(records)
+        snapshot, source = split_key(job.partition)
+        if job.product == "raw":
+            ids = [self.store.read_ids(e.name) for record in records for e in record.files]
+            found = np.concatenate([np.empty(0, "V16"), *ids]).view("S16")
+            numbers["repeated_ids"] = len(found) - len(np.unique(found))
+        if job.product == "deduped":
+            numbers["duplicates"] = self._listed_duplicates(snapshot, source)
+        bad = self.recipe.sources[source].max_bad
+        blocks = bad.block and job.product == "raw"
+        results = checks.compute(manifest, numbers, max_bad=bad.fraction, bad_blocks=blocks)
+        return replace(manifest, checks=[c.to_json() for c in results])
+
+    def _mix(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
+        parts = self._token_parts(job.partition)
+        settings = self.recipe.mixes[job.partition]
+        mixed = run_mix(self.store, job, parts, settings=settings, executor=self.executor, on_done=tell)
+        shard_format = self._shard_format() | {
+            "sources": {
+                s.source: {
+                    "documents": s.train_documents + s.val_documents,
+                    "tokens": s.achieved,
+                    "asked": s.asked,
+                    "epochs": s.epochs,
+                }
+                for s in mixed.plan.sources
+            }
+        }
+        return self.store.compose(job, causes, mixed.records, counts={}, checks=mixed.checks, shard_format=shard_format)
+
+    def _shard_format(self) -> dict[str, Any]:
+        from dataassets.stages.tokenize import vocabulary
+
+        v = vocabulary(self.recipe.tokenize)
+        return {
+            "dtype": str(v.dtype),
+            "tokenizer": v.name,
+            "tokenizer_sha256": v.sha256,
+            "vocab_size": v.size,
+            "eot": v.eot,
+        }
+
+    def _listed_duplicates(self, snapshot: str, source: str) -> int:
+        tables = self.store.read_parts("duplicates", snapshot, columns=["source"])
+        return sum(table.column("source").to_pylist().count(source) for table in tables)
+
+    def _done(self, manifest: Manifest, start: float, *, skipped: bool) -> Done:
+        job = Job(manifest.product, manifest.partition, manifest.key)
+        return Done(manifest, self.store.files.path(job.folder), skipped, time.perf_counter() - start)
+
+
+class _Teller:
+    """Counts finished units and tells listeners."""
+
+    def __init__(self, listeners: list[Listener], job: Job) -> None:
+        self._listeners, self._job = listeners, job
+        self._start = time.perf_counter()
+        self._done = self._bytes = self.units = 0
+
+    def __call__(self, _index: int, result: object) -> None:
+        self._done += 1
+        if isinstance(result, UnitRecord):
+            self._bytes += result.counts.get("bytes_in", 0) or result.counts.get("bytes", 0)
+        seconds = time.perf_counter() - self._start
+        for listener in self._listeners:
+            listener(Progress(self._job.product, self._job.partition, self._done, self.units, seconds, self._bytes))
+
+
+def _only(product: str, cells: Sequence[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell[0] == product]
+
+
+def _numbers(records: Sequence[UnitRecord]) -> dict[str, float]:
+    """Sums over units; the largest of what is a bound."""
+    out: dict[str, float] = {}
+    for record in records:
+        for name, n in record.numbers.items():
+            out[name] = max(out.get(name, 0), n) if name in ("largest_id", "vocabulary") else out.get(name, 0) + n
+    return out
