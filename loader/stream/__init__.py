@@ -1,0 +1,7 @@
+"""Data sets and streams of batches in numpy, without torch."""
+
+from loader.stream.batches import BatchStream
+from loader.stream.dataset import TokenDataset
+from loader.stream.explain import explain
+
+__all__ = ["BatchStream", "TokenDataset", "explain"]
