@@ -1,0 +1,5 @@
+"""`python -m dataassets.cli`, the same as `dataassets`."""
+
+from dataassets.cli import main
+
+main()
