@@ -166,10 +166,9 @@ class Corpus:
         return recipe.clean_of(source).model_dump(mode="json") | {"normalize": recipe.sources[source].normalize}
 
     def _signals(self, source: str) -> dict[str, Any]:
-        from dataassets import models
         from dataassets.stages.filter import measured_by
 
-        return measured_by(self.located.recipe.filter_of(source)) | {"lid": models.sha256("lid.176.ftz")}
+        return measured_by(self.located.recipe.filter_of(source))
 
     def _filtered(self, source: str) -> dict[str, Any]:
         return self.located.recipe.filter_of(source).model_dump(mode="json")

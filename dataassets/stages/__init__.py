@@ -1,0 +1,1 @@
+"""Pure stages: (records, settings) -> (records, report). No orchestrator, no store, no other stage."""

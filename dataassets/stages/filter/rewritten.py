@@ -1,0 +1,56 @@
+"""The text that C4 makes of a document: what `measure` measures and `judge` writes.
+
+Shapes: D documents, K kept lines of all of them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dataassets.stages.filter import c4
+from dataassets.stages.text import Bytes, Ints, class_table, frozen
+
+
+class Rewritten(NamedTuple):
+    """Documents as C4 leaves them.
+
+    Args:
+        buffer: uint8, read-only: the texts, one after another.
+        offsets: int64 [D + 1], read-only.
+        lines: uint8, read-only: the kept lines before white space at the ends of a text is cut.
+        line_spans: int64 [K] starts and int64 [K] stops of the lines in `lines`.
+    """
+
+    buffer: Bytes
+    offsets: Ints
+    lines: Bytes
+    line_spans: tuple[Ints, Ints]
+
+    def to_arrow(self) -> pa.Array:
+        """The texts as large_string [D], without a copy."""
+        offsets, data = pa.py_buffer(self.offsets), pa.py_buffer(self.buffer)
+        return pa.LargeStringArray.from_buffers(len(self.offsets) - 1, offsets, data)
+
+
+def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations: bool) -> Rewritten:
+    """Make documents of their kept lines.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8, read-only.
+        offsets: int64 [D + 1], read-only.
+        lines: int64 [K], numbers of the kept lines, as str.splitlines counts them.
+        first: int64 [D + 1]; document d keeps lines[first[d]:first[d + 1]].
+        citations: remove [1], [edit] and [citation needed].
+    """
+    lines, first = frozen(lines.view()), frozen(first.view())
+    table, num_bytes = class_table(), int(offsets[-1] - offsets[0])
+    joined, line_spans = np.empty(num_bytes, np.uint8), np.zeros((2, len(lines)), np.int64)
+    c4.write_lines(buffer, offsets[:-1], offsets[1:], table, int(citations), lines, first, joined, line_spans)
+    starts, stops = np.zeros(len(first) - 1, np.int64), np.zeros(len(first) - 1, np.int64)
+    some = first[1:] > first[:-1]
+    starts[some] = line_spans[0, first[:-1][some]]
+    stops[some] = line_spans[1, first[1:][some] - 1]
+    texts, text_offsets = np.empty(num_bytes, np.uint8), np.zeros(len(offsets), np.int64)
+    c4.trim(frozen(joined), frozen(starts), frozen(stops), table, texts, text_offsets)
+    return Rewritten(frozen(texts), frozen(text_offsets), joined, (frozen(line_spans[0]), frozen(line_spans[1])))

@@ -1,0 +1,191 @@
+"""The filters as FILTERS.md states them, one document at a time, in plain Python: slow and easy to read."""
+
+import re
+from collections import Counter
+
+from dataassets.stages.text import OTHER_SYMBOLS, TERMINAL_MARKS, code_points, sentences, words
+
+TERMINAL = set(map(chr, code_points(TERMINAL_MARKS)))
+SYMBOLS = TERMINAL | set(map(chr, code_points(OTHER_SYMBOLS)))
+CITATION = re.compile(r"\[\d*]|\[edit]|\[citation needed]")
+POLICY = ["terms of use", "privacy policy", "cookie policy", "uses cookies", "use of cookies", "use cookies"]
+
+
+def share(part, whole):
+    return part / whole if whole else None
+
+
+def repeats(items):
+    """Number and characters of the items seen before."""
+    seen, found = set(), []
+    for item in items:
+        if item in seen:
+            found.append(item)
+        seen.add(item)
+    return len(found), sum(map(len, found))
+
+
+def repetition(text):
+    paragraphs, lines, W = re.split(r"\n{2,}", text.strip()), re.split(r"\n+", text), words(text)
+    found = {}
+    for name, items in (("para", paragraphs), ("line", lines)):
+        count, chars = repeats(items)
+        found[f"dup_{name}_frac"] = share(count, len(items))
+        found[f"dup_{name}_char_frac"] = share(chars, len(text))
+    for n in (2, 3, 4):
+        grams = [" ".join(W[i : i + n]) for i in range(len(W) - n + 1)]
+        top, count = Counter(grams).most_common(1)[0] if grams else ("", 0)
+        found[f"top_{n}_gram"] = share(len(top) * count, len(text))
+    for n in range(5, 11):
+        seen, chars, i = set(), 0, 0
+        while i < len(W) - n + 1:
+            key = "".join(W[i : i + n])
+            chars += len(key) if key in seen else 0
+            i += n if key in seen else 1
+            seen.add(key)
+        found[f"duplicated_{n}_n_grams"] = share(chars, len(text))
+    return found
+
+
+def quality(text, stop_words):
+    W, lines = words(text), text.splitlines()
+    S = [w for w in W if any(c not in SYMBOLS for c in w)]
+    return {
+        "num_chars": len(text),
+        "num_words": len(W),
+        "num_nonsymbol_words": len(S),
+        "mean_word_length": share(sum(map(len, S)), len(S)),
+        "hash_ratio": share(text.count("#"), len(W)),
+        "ellipsis_ratio": share(text.count("...") + text.count("…"), len(W)),
+        "bullet_lines": share(sum(line.lstrip().startswith(("•", "-")) for line in lines), len(lines)),
+        "end_ellipsis_lines": share(sum(line.rstrip().endswith(("...", "…")) for line in lines), len(lines)),
+        "alpha_words": share(sum(any(c.isalpha() for c in w) for w in W), len(W)),
+        "num_stop_words": len(set(stop_words) & set(W)),
+    }
+
+
+def fineweb(text, short_line_length):
+    lines = [line for line in text.split("\n") if line.strip()]
+    return {
+        "num_lines": len(lines),
+        "line_punct_ratio": share(sum(line[-1] in TERMINAL for line in lines), len(lines)),
+        "short_line_ratio": share(sum(len(line) <= short_line_length for line in lines), len(lines)),
+        "char_dup_ratio": share(repeats(lines)[1], len(text) - text.count("\n")),
+        "list_ratio": share(text.count("\n"), len(words(text))),
+    }
+
+
+def c4(text, settings):
+    """Why the document is refused, numbers of kept lines, the text of them, their sentences."""
+    numbers, kept, num_sentences = [], [], 0
+    for number, line in enumerate(text.splitlines()):
+        line = line.strip()
+        W = line.split()
+        if settings.max_word_length and any(len(w) > settings.max_word_length for w in W):
+            continue
+        if settings.citations:
+            line = CITATION.sub("", line)
+        ends = line.endswith((".", "?", "!", '"', "'")) and not line.endswith("...")
+        if settings.terminal_punct and not ends:
+            continue
+        if len(W) < settings.min_words_per_line:
+            continue
+        low = line.lower()
+        if settings.lorem_ipsum and "lorem ipsum" in low:
+            return "lorem_ipsum", None, None, None
+        if settings.javascript and "javascript" in low:
+            continue
+        if settings.curly_bracket and "{" in line:
+            return "curly_bracket", None, None, None
+        if settings.policy and any(p in low for p in POLICY):
+            continue
+        num_sentences += len(sentences(line))
+        numbers.append(number)
+        kept.append(line)
+    return "", numbers, "\n".join(kept).strip(), num_sentences
+
+
+def signals(text, *, c4_settings, stop_words, short_line_length):
+    """One row of records.SIGNALS, without id and language; and the text that C4 makes."""
+    row = repetition(text) | quality(text, stop_words) | fineweb(text, short_line_length)
+    refused, numbers, rewritten, num_sentences = c4(text, c4_settings)
+    row |= {"c4_refused": refused, "c4_lines": numbers, "c4_num_sentences": num_sentences}
+    row["c4_num_words"] = None if refused else len(words(rewritten))
+    shape = fineweb(rewritten or "", short_line_length)
+    row |= {f"c4_{name}": None if refused else value for name, value in shape.items()}
+    return row, rewritten
+
+
+def judge(text, settings, *, language="en", score=1.0):
+    """Reason of one document and its text, by a chain of ifs."""
+    if (own := settings.length) and (test := _length_test(text, own)):
+        return f"length:{test}", text
+    if (own := settings.language) and (language not in own.keep or score < own.min_score):
+        return f"language:{'low_score' if language in own.keep else 'other'}", text
+    if (own := settings.gopher_repetition) and (test := _repetition_test(text, own)):
+        return f"gopher_repetition:{test}", text
+    if (own := settings.gopher_quality) and (test := _quality_test(text, own)):
+        return f"gopher_quality:{test}", text
+    judged, refused = c4_judged(text, settings.c4) if settings.c4 else (text, "")
+    if refused:
+        return f"c4:{refused}", text
+    if (own := settings.fineweb) and (test := _fineweb_test(judged, own)):
+        return f"fineweb:{test}", text
+    return "", judged
+
+
+def c4_judged(text, limits):
+    refused, _, rewritten, num_sentences = c4(text, limits)
+    if not refused and num_sentences < limits.min_sentences:
+        return None, "too_few_sentences"
+    return rewritten, refused
+
+
+def _length_test(text, limits):
+    if limits.min and len(text) < limits.min:
+        return "short"
+    return "long" if limits.max and len(text) > limits.max else None
+
+
+def _repetition_test(text, limits):
+    if text == "":
+        return "empty"
+    found = repetition(text)
+    tests = [(name, getattr(limits, name)) for name in list(found)[:4]]
+    tests += [(f"top_{n}_gram", limits.top_n_grams.get(n)) for n in (2, 3, 4)]
+    tests += [(f"duplicated_{n}_n_grams", limits.dup_n_grams.get(n)) for n in range(5, 11)]
+    return next((name for name, limit in tests if limit and found[name] > limit), None)
+
+
+def _quality_test(text, limits):
+    found = quality(text, limits.stop_words)
+    tests = [
+        ("gopher_short_doc", "num_nonsymbol_words", "<", limits.min_words),
+        ("gopher_long_doc", "num_nonsymbol_words", ">", limits.max_words),
+        ("gopher_below_avg_threshold", "mean_word_length", "<", limits.min_avg_word_length),
+        ("gopher_above_avg_threshold", "mean_word_length", ">", limits.max_avg_word_length),
+        ("gopher_too_many_hashes", "hash_ratio", ">", limits.max_symbol_ratio),
+        ("gopher_too_many_ellipsis", "ellipsis_ratio", ">", limits.max_symbol_ratio),
+        ("gopher_too_many_bullets", "bullet_lines", ">", limits.max_bullet_lines),
+        ("gopher_too_many_end_ellipsis", "end_ellipsis_lines", ">", limits.max_ellipsis_lines),
+        ("gopher_below_alpha_threshold", "alpha_words", "<", limits.min_alpha_words),
+        ("gopher_enough_stop_words", "num_stop_words", "<", limits.min_stop_words),
+    ]
+    for name, quantity, sign, limit in tests:
+        value = found[quantity]
+        if limit and value is not None and (value < limit if sign == "<" else value > limit):
+            return name
+    return None
+
+
+def _fineweb_test(text, limits):
+    found = fineweb(text, limits.short_line_length)
+    if not found["num_lines"]:
+        return "empty"
+    ratio = found["line_punct_ratio"]
+    low = limits.line_punct_ratio and ratio < limits.line_punct_ratio
+    if low and not (ratio == 0 and limits.line_punct_exclude_zero):
+        return "line_punct_ratio"
+    tests = [("short_line_ratio", limits.short_line_ratio), ("char_dup_ratio", limits.char_dup_ratio)]
+    tests.append(("list_ratio", limits.new_line_ratio))
+    return next((name for name, limit in tests if limit and (found[name] or 0) > limit), None)
