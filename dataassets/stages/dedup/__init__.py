@@ -1,0 +1,16 @@
+"""What repeats goes: signatures, duplicates of a snapshot, the documents that stay."""
+
+from dataassets.stages.dedup.dropping import drop
+from dataassets.stages.dedup.finding import EXACT, NEAR, find_duplicates
+from dataassets.stages.dedup.minhash import shingle_hash
+from dataassets.stages.dedup.part import Exchange, Part
+from dataassets.stages.dedup.signing import sign
+
+__all__ = ["EXACT", "NEAR", "Exchange", "Part", "drop", "find_duplicates", "shingle_hash", "sign", "warm_up"]
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from numba's cache, before a clock or a pool of workers starts."""
+    from dataassets.stages.dedup import kernels
+
+    kernels.warm_up()

@@ -1,0 +1,160 @@
+"""Compiled loops of dedup: words to shingles to signatures, and the one ordered pass over pairs.
+
+Shapes: D documents, H hashes a signature, M shingles of one document, P pairs, N documents in pairs.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from dataassets.stages.text import Bytes, Hashes, Int, Ints, class_table, compiled, word_hashes
+
+Hash32 = npt.NDArray[np.uint32]
+
+BASE = np.uint64(0x9E3779B97F4A7C15)  # odd: 2^64 / golden ratio
+_S16, _S13, _MAX = np.uint32(16), np.uint32(13), np.uint32(0xFFFFFFFF)
+_FMIX32_A, _FMIX32_B = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
+_FMIX64_A, _FMIX64_B = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_S33, _S32 = np.uint64(33), np.uint64(32)
+
+
+@compiled
+def fmix64(x: np.uint64) -> np.uint64:
+    """The 64-bit finalizer of MurmurHash3.  Source: Appleby, MurmurHash3.cpp."""
+    x = (x ^ (x >> _S33)) * _FMIX64_A
+    x = (x ^ (x >> _S33)) * _FMIX64_B
+    return x ^ (x >> _S33)
+
+
+@compiled
+def fmix32(x: np.uint32) -> np.uint32:
+    """The 32-bit finalizer of MurmurHash3, by which datasketch's affine schemes mix every input hash."""
+    x = np.uint32(np.uint32(x ^ (x >> _S16)) * _FMIX32_A)
+    x = np.uint32(np.uint32(x ^ (x >> _S13)) * _FMIX32_B)
+    return np.uint32(x ^ (x >> _S16))
+
+
+@compiled
+def shingle_hashes(words: Hashes, num_words: Int, ngram: Int, out: Hash32) -> int:
+    """Hash each run of `ngram` words: top half of fmix64(sum of fmix64(word k) * BASE^(ngram - 1 - k)), a rolling sum.
+
+    Args:
+        words: uint64 hashes of the words; overwritten.
+        num_words: how many.
+        ngram: words in a shingle.
+        out: uint32, at least num_words - ngram + 1 places.
+
+    Returns:
+        M, the number of shingles.
+    """
+    if num_words < ngram:
+        return 0
+    power, rolling = np.uint64(1), np.uint64(0)
+    for _ in range(ngram):
+        power *= BASE
+    for w in range(num_words):
+        words[w] = fmix64(words[w])
+        rolling = rolling * BASE + words[w]
+        if w >= ngram:
+            rolling -= words[w - ngram] * power
+        if w >= ngram - 1:
+            out[w - ngram + 1] = np.uint32(fmix64(rolling) >> _S32)
+    num_shingles: int = num_words - ngram + 1
+    return num_shingles
+
+
+@compiled
+def sign_shingles(shingles: Hash32, num_shingles: Int, a: Hash32, b: Hash32, out: Hash32) -> None:
+    """MinHash of one document under datasketch's affine32; the shingles are overwritten.
+
+    Four permutations a pass: the shingle is loaded once, the four minima stay in registers.
+
+    Args:
+        shingles: uint32 [M].
+        num_shingles: M.
+        a: uint32 [H], odd factors.
+        b: uint32 [H], summands.
+        out: uint32 [H].
+    """
+    for i in range(num_shingles):
+        shingles[i] = fmix32(shingles[i])
+    num_perm = len(a)
+    for j in range(0, num_perm - 3, 4):
+        a0, a1, a2, a3 = a[j], a[j + 1], a[j + 2], a[j + 3]
+        b0, b1, b2, b3 = b[j], b[j + 1], b[j + 2], b[j + 3]
+        v0 = v1 = v2 = v3 = _MAX
+        for i in range(num_shingles):
+            h = shingles[i]
+            v0 = min(v0, np.uint32(a0 * h + b0))
+            v1 = min(v1, np.uint32(a1 * h + b1))
+            v2 = min(v2, np.uint32(a2 * h + b2))
+            v3 = min(v3, np.uint32(a3 * h + b3))
+        out[j], out[j + 1], out[j + 2], out[j + 3] = v0, v1, v2, v3
+    for j in range(num_perm - num_perm % 4, num_perm):
+        v = _MAX
+        for i in range(num_shingles):
+            v = min(v, np.uint32(a[j] * shingles[i] + b[j]))
+        out[j] = v
+
+
+@compiled
+def sign_documents(
+    buffer: Bytes,
+    offsets: Ints,
+    table: Bytes,
+    ngram: Int,
+    a: Hash32,
+    b: Hash32,
+    out: Hash32,
+    out_num: npt.NDArray[np.int32],
+) -> None:
+    """Signatures of all documents of a buffer.
+
+    Args:
+        buffer: uint8 [bytes], lower-cased UTF-8.
+        offsets: int64 [D + 1].
+        table: `class_table()`.
+        ngram: words in a shingle.
+        a: uint32 [H], odd factors.
+        b: uint32 [H], summands.
+        out: uint32 [D, H]; rows of documents without a shingle are left as they are.
+        out_num: int32 [D], the number of shingles.
+    """
+    longest = np.int64(0)
+    for d in range(len(offsets) - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    words, shingles = np.empty(longest, np.uint64), np.empty(longest, np.uint32)
+    for d in range(len(offsets) - 1):
+        num_words = word_hashes(buffer, offsets[d], offsets[d + 1], table, words)
+        num = shingle_hashes(words, num_words, ngram, shingles)
+        out_num[d] = num
+        if num > 0:
+            sign_shingles(shingles, num, a, b, out[d])
+
+
+@compiled
+def resolve(later_P: Ints, earlier_P: Ints, exact_P: npt.NDArray[np.bool_], out_match: Ints) -> None:
+    """Drop a document iff one of its earlier partners stays; one pass in document order.
+
+    Args:
+        later_P: int64 [P], numbers below N; pairs sorted by (later, earlier), each once.
+        earlier_P: int64 [P].
+        exact_P: bool [P], whether the two have one text.
+        out_match: int64 [N], filled with -1; becomes the pair by which a document goes: that with its earliest kept
+            partner, among the exact ones where there is any.
+    """
+    for p in range(len(later_P)):
+        later = later_P[p]
+        if out_match[earlier_P[p]] >= 0:
+            continue
+        if out_match[later] < 0 or (exact_P[p] and not exact_P[out_match[later]]):
+            out_match[later] = p
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from numba's cache, before a clock or a pool of workers starts."""
+    one = np.ones(1, np.uint32)
+    buffer = np.frombuffer(b"a", np.uint8)
+    offsets = np.array([0, 1])
+    offsets.flags.writeable = False
+    sign_documents(buffer, offsets, class_table(), 1, one, one, np.zeros((1, 1), np.uint32), np.zeros(1, np.int32))
+    resolve(np.ones(1, np.int64), np.zeros(1, np.int64), np.zeros(1, bool), np.full(2, -1, np.int64))
