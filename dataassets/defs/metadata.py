@@ -82,8 +82,8 @@ def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
     if done.manifest.dropped:
         told["dropped"] = _reasons(done)
     told |= _mix_table(done)
-    svg = pictures.of_product(done.manifest, done.report)
-    told["plot"] = dg.MetadataValue.md(f"![{done.manifest.product}]({plots.data_uri(svg)})")
+    for name, svg in pictures.of_product(done.manifest, done.report).items():
+        told[name] = dg.MetadataValue.md(f"![{done.manifest.product} {name}]({plots.data_uri(svg)})")
     if done.report.samples:
         told["dropped_samples"] = _samples(done)
     told["manifest"] = _link(f"{done.folder}/manifest.json")

@@ -1,23 +1,27 @@
 """Which plot tells most of each product."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from dataassets.defs import plots
+from dataassets.recipe import Filter
 from dataassets.report import Report
 from dataassets.store import Manifest
 
 
-def of_product(manifest: Manifest, report: Report) -> str:
-    """The plot of one partition.
+def of_product(manifest: Manifest, report: Report) -> Mapping[str, str]:
+    """The plots of one partition.
 
     Args:
         manifest: of the partition.
         report: of its stage.
 
     Returns:
-        SVG text.
+        SVG texts by name; the one that tells most is `plot`.
     """
-    return _PICTURES[manifest.product](manifest, report)
+    plots_by_name = {"plot": _PICTURES[manifest.product](manifest, report)}
+    if manifest.product == "filtered" and report.histograms:
+        plots_by_name["thresholds"] = _histograms(manifest, report)
+    return plots_by_name
 
 
 def _title(manifest: Manifest, what: str) -> str:
@@ -35,9 +39,10 @@ def _in_and_out(manifest: Manifest, _report: Report) -> str:
 
 
 def _rules(manifest: Manifest, report: Report) -> str:
-    steps = [("cleaned", manifest.counts.get("documents_in", 0))]
-    steps += [
-        (name.removeprefix("kept_after:"), n) for name, n in report.counts.items() if name.startswith("kept_after:")
+    left = {name.removeprefix("kept_after:"): n for name, n in report.counts.items() if name.startswith("kept_after:")}
+    steps = [
+        ("cleaned", manifest.counts.get("documents_in", 0)),
+        *((rule, left[rule]) for rule in Filter.model_fields if rule in left),
     ]
     return plots.funnel(steps, title=_title(manifest, "Kept after each rule"))
 
@@ -54,7 +59,7 @@ def _mix(manifest: Manifest, _report: Report) -> str:
 
 _PICTURES: dict[str, Callable[[Manifest, Report], str]] = {
     "raw": _in_and_out,
-    "cleaned": _in_and_out,
+    "cleaned": _histograms,
     "signals": _histograms,
     "filtered": _rules,
     "signatures": _histograms,

@@ -17,7 +17,7 @@ _ROW = 24
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 _INK, _FAINT, _RULE, _BAR, _PALE, _MARK = "#1f2933", "#5f6c7b", "#dfe4ea", "#4c6fd6", "#b9c7ee", "#c2410c"
 _MOST_ROWS = 20
-_MOST_CHARS = 42  # of a label
+_MOST_CHARS = 44  # of a label
 _CHAR = 6.6  # width of a mean character at 12 px; system fonts differ, so columns leave room
 
 
@@ -160,7 +160,7 @@ def histogram(h: Histogram, *, title: str, unit: str) -> str:
     out += [f'<path class="bars" d="{_skyline(h.counts, _PAD, base, width, height, most=80)}" fill="{_BAR}"/>']
     out.append(f'<path d="M{_PAD} {base:g}H{WIDTH - _PAD}" stroke="{_FAINT}"/>')
     bins = len(h.counts)
-    for at in sorted({round(k * bins / min(bins, 8)) for k in range(min(bins, 8) + 1)}):
+    for at in _ticks(bins):
         anchor = "start" if at == 0 else "end" if at == bins else "middle"
         x = _PAD + width * at / bins
         out.append(_text(x, base + 16, human(h.edges[at]), anchor=anchor, size=11, fill=_FAINT))
@@ -170,7 +170,7 @@ def histogram(h: Histogram, *, title: str, unit: str) -> str:
 
 
 def small_multiples(histograms: Mapping[str, Histogram], *, title: str) -> str:
-    """Many small histograms, three in a row, each with its threshold; those without documents say so.
+    """Many small histograms, three in a row, each with its threshold; those without documents say so. One is drawn big.
 
     Args:
         histograms: by name of the quantity, in the order to be drawn.
@@ -181,6 +181,8 @@ def small_multiples(histograms: Mapping[str, Histogram], *, title: str) -> str:
     """
     if not histograms:
         return _empty(title, "quantities")
+    if len(histograms) == 1:
+        return histogram(next(iter(histograms.values())), title=title, unit=next(iter(histograms)))
     width, height, step = 190.0, 40.0, 96
     out: list[str] = []
     for at, (name, h) in enumerate(histograms.items()):
@@ -190,12 +192,23 @@ def small_multiples(histograms: Mapping[str, Histogram], *, title: str) -> str:
             out.append(_text(x, top + 40, "no documents", size=11, fill=_FAINT))
             continue
         base = top + 30 + height
-        out.append(f'<path d="{_skyline(h.counts, x, base, width, height, most=32)}" fill="{_BAR}"/>')
+        out.append(f'<path d="{_skyline(h.counts, x, base, width, height, most=24)}" fill="{_BAR}"/>')
         out.append(f'<path d="M{x:g} {base:g}h{width:g}" stroke="{_FAINT}"/>')
-        out.append(_text(x, base + 12, human(h.edges[0]), size=10, fill=_FAINT))
-        out.append(_text(x + width, base + 12, human(h.edges[-1]), anchor="end", size=10, fill=_FAINT))
+        bins = len(h.counts)
+        out.append(f'<g fill="{_FAINT}" font-size="10">')
+        for edge, anchor in ((0, "start"), (bins // 2, "middle"), (bins, "end"))[:: 1 if bins > 1 else 2]:
+            out.append(_text(x + width * edge / bins, base + 12, human(h.edges[edge]), anchor=anchor))
+        out.append("</g>")
         out += _threshold(h, x, top + 30, width, height, size=10)
     return _panel(title, _HEAD + step * -(-len(histograms) // 3) - 8, out)
+
+
+def _ticks(bins: int) -> list[int]:
+    """Edges to label, at most 11: evenly apart where the number of bins has a divisor for it."""
+    step = next(s for s in range(-(-bins // 10), bins + 1) if bins % s == 0)
+    if bins >= 4 * step or bins <= 3:
+        return list(range(0, bins + 1, step))
+    return sorted({round(k * bins / min(bins, 8)) for k in range(min(bins, 8) + 1)})
 
 
 def _threshold(h: Histogram, x: float, top: float, width: float, height: float, *, size: int) -> list[str]:
@@ -249,7 +262,7 @@ def _headings(names: Sequence[str], columns: Sequence[float]) -> list[str]:
 
 
 def _label_end(names: Iterable[str]) -> float:
-    return _PAD + 8 + min(280.0, max(len(_cut(name, _MOST_CHARS)) for name in names) * _CHAR)
+    return _PAD + 8 + min(290.0, max(len(_cut(name, _MOST_CHARS)) for name in names) * _CHAR)
 
 
 def _empty(title: str, unit: str) -> str:
@@ -261,7 +274,7 @@ def _panel(title: str, height: float, body: Iterable[str]) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-            f'viewBox="0 0 {WIDTH} {height}" role="img" font-family="{_FONT}" font-size="12">',
+            f'viewBox="0 0 {WIDTH} {height}" role="img" fill="{_INK}" font-family="{_FONT}" font-size="12">',
             f"<title>{_safe(title)}</title>",
             f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="8" fill="#fff" stroke="{_RULE}"/>',
             _text(_PAD, 26, _cut(title, 70), size=14, weight=600),
@@ -279,9 +292,10 @@ def _text(
     x: float, y: float, told: str, *, anchor: str = "start", size: int = 12, fill: str = _INK, weight: int = 400
 ) -> str:
     more = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    more += "" if fill == _INK else f' fill="{fill}"'
     more += "" if size == 12 else f' font-size="{size}"'
     more += "" if weight == 400 else f' font-weight="{weight}"'
-    return f'<text x="{x:.6g}" y="{y:.6g}" fill="{fill}"{more}>{_safe(told)}</text>'
+    return f'<text x="{x:.6g}" y="{y:.6g}"{more}>{_safe(told)}</text>'
 
 
 def _cut(text: str, most: int) -> str:

@@ -19,6 +19,7 @@ from dataassets.stages.filter import c4, grams, lines
 from dataassets.stages.filter.language import identify
 from dataassets.stages.filter.rewritten import rewrite
 from dataassets.stages.filter.settings import C4_REWRITING, measured_by
+from dataassets.stages.filter.tell import histograms
 from dataassets.stages.text import (
     Bytes,
     Hashes,
@@ -53,7 +54,9 @@ def measure(documents: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]
     ]
     signals = pa.concat_tables([SIGNALS.empty_table(), *tables])
     num_chars = int(signals.column("num_chars").to_numpy().sum())
-    return signals, Report(counts={"documents": len(signals), "characters": num_chars})
+    return signals, Report(
+        counts={"documents": len(signals), "characters": num_chars}, histograms=histograms(signals, {}, rewritten=False)
+    )
 
 
 def warm_up() -> None:
