@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -83,8 +85,12 @@ def ui(recipe: Path, port: int) -> None:
 
 def start_ui(located: Located, *, port: int) -> None:
     """Become `dagster dev` on a recipe."""
+    with socket.socket() as free:
+        if free.connect_ex(("127.0.0.1", port)) == 0:
+            raise RecipeError(f"port {port} of 127.0.0.1 is taken; stop what listens there or take --port {port + 1}")
     home.enter(located)
     screen.console.print(f"Dagster on {located.file}: http://127.0.0.1:{port}  (Ctrl-C ends it)")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it, and Dagster would never end
     arguments = ["dev", "-m", "dataassets.definitions", "-h", "127.0.0.1", "-p", str(port)]
     os.execv(sys.executable, [sys.executable, "-m", "dagster", *arguments])
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from dataassets.recipe import RECIPE_ENV, Located
 
-# SQLite takes about four writers; telemetry would look for a network.
+# SQLite takes about four writers; telemetry would look for a network, nux asks for an address.
 _DAGSTER_YAML = """\
 telemetry:
+  enabled: false
+nux:
   enabled: false
 concurrency:
   runs:

@@ -121,7 +121,7 @@ def drops(store: Store, corpus: Corpus) -> Table:
     """
     table = Table(title="Dropped documents by reason", title_justify="left")
     table.add_column("stage")
-    table.add_column("reason")
+    table.add_column("reason", no_wrap=True)
     for source in corpus.sources:
         table.add_column(source, justify="right")
     for product in ("raw", "cleaned", "filtered", "deduped"):

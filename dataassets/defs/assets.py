@@ -19,27 +19,21 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
     """
     corpus, of_snapshot = partitions.corpus, partitions.by_snapshot
     return [
-        _asset("raw", "read", corpus, [], "Documents as they lie in a source's files, bytes untouched."),
-        _asset("cleaned", "clean", corpus, ["raw"], "Text: charset, main content, NFC, personal data masked."),
-        _asset("signals", "filter", corpus, ["cleaned"], "Every measured quantity of every cleaned document."),
-        _asset(
-            "filtered", "filter", corpus, ["cleaned", "signals"], "Documents that pass the rules, judged by signals."
-        ),
-        _asset("signatures", "dedup", corpus, ["filtered"], "Text hash and MinHash signature of each document."),
+        _asset("raw", corpus, [], "Documents as they lie in a source's files, bytes untouched."),
+        _asset("cleaned", corpus, ["raw"], "Text: charset, main content, NFC, personal data masked."),
+        _asset("signals", corpus, ["cleaned"], "Every measured quantity of every cleaned document."),
+        _asset("filtered", corpus, ["cleaned", "signals"], "Documents that pass the rules, judged by signals."),
+        _asset("signatures", corpus, ["filtered"], "Text hash and MinHash signature of each document."),
         _asset(
             "duplicates",
-            "dedup",
             partitions.snapshot,
             [of_snapshot("signatures"), of_snapshot("filtered")],
             "Documents of a snapshot that repeat an earlier kept one, each with its match.",
         ),
-        _asset(
-            "deduped", "dedup", corpus, ["filtered", of_snapshot("duplicates")], "Documents, one of each near-copy."
-        ),
-        _asset("tokenized", "tokenize", corpus, ["deduped"], "Token shards, one sequence a document."),
+        _asset("deduped", corpus, ["filtered", of_snapshot("duplicates")], "Documents, one of each near-copy."),
+        _asset("tokenized", corpus, ["deduped"], "Token shards, one sequence a document."),
         _asset(
             "mixed",
-            "mix",
             partitions.mix,
             [dg.AssetDep("tokenized", partition_mapping=dg.AllPartitionMapping())],
             "Shuffled shards in the mix's proportions, train and val: what training reads.",
@@ -49,7 +43,6 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
 
 def _asset(
     product: str,
-    group: str,
     partitions_def: dg.PartitionsDefinition[Any],
     deps: Sequence[str | dg.AssetDep],
     description: str,
@@ -61,11 +54,10 @@ def _asset(
         name=product,
         partitions_def=partitions_def,
         deps=deps,
-        check_specs=specs_of(product),
+        check_specs=specs_of(product, partitions_def),
         code_version=CODE_VERSIONS[product],
         backfill_policy=dg.BackfillPolicy.multi_run(1),
         automation_condition=dg.AutomationCondition.eager() if follows else None,
-        group_name=group,
         description=description,
         kinds={"megatron" if product in SHARDED else "parquet"},
     )

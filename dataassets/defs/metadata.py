@@ -14,14 +14,17 @@ from dataassets.runner import PROMISES, ChecksFailedError, Done, Progress, Upstr
 Told = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
-def specs_of(product: str) -> list[dg.AssetCheckSpec]:
-    """The checks of an asset, as Dagster lists them before any run.
+def specs_of(product: str, partitions_def: dg.PartitionsDefinition[Any]) -> list[dg.AssetCheckSpec]:
+    """The checks of an asset, as Dagster lists them before any run; partitioned checks are wrapped here alone.
 
     Args:
         product: name of the asset.
+        partitions_def: of the asset.
     """
     return [
-        dg.AssetCheckSpec(p.name, asset=product, blocking=p.blocking, description=p.description)
+        dg.AssetCheckSpec(
+            p.name, asset=product, blocking=p.blocking, description=p.description, partitions_def=partitions_def
+        )
         for p in PROMISES[product]
     ]
 

@@ -97,7 +97,7 @@ class Dagster:
         raise AssertionError(self.log.read_text()[-3000:])
 
     def stop(self) -> None:
-        os.killpg(self.process.pid, signal.SIGINT)
+        self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:

@@ -21,7 +21,7 @@ from dataassets.recipe import DEMO_FOLDER, demo_text, load
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Worker processes; default: one a core.")
 @click.option("--train/--no-train", default=True, help="Train a tiny GPT on the shards at the end (wants torch).")
-def demo(root: Path, workers: int | None, train: bool) -> None:  # noqa: FBT001 - click gives it by name
+def demo(root: Path, workers: int | None, train: bool) -> None:
     """Take a real corpus, made of installed packages, all the way to shards that feed a training.
 
     Takes about two minutes on two cores and some 200 MB below --root. Run again, it reuses what is there.
