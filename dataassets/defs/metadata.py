@@ -1,5 +1,6 @@
 """What a finished partition tells Dagster: a few numbers, a table of reasons, one plot, samples, a link."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from dataassets.compute import ComputeError
-from dataassets.defs import pictures, plots
+from dataassets.defs import pictures
 from dataassets.recipe import RecipeError
 from dataassets.runner import PROMISES, ChecksFailedError, Done, Progress, UpstreamError, Work
 
@@ -82,11 +83,11 @@ def _checks(done: Done) -> Iterator[dg.AssetCheckResult]:
 
 def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
     told = _numbers(done)
+    for name, markdown in pictures.of_product(done.manifest, done.report).items():
+        told[name] = dg.MetadataValue.md(markdown)
     if done.manifest.dropped:
         told["dropped"] = _reasons(done)
     told |= _mix_table(done)
-    for name, svg in pictures.of_product(done.manifest, done.report).items():
-        told[name] = dg.MetadataValue.md(f"![{done.manifest.product} {name}]({plots.data_uri(svg)})")
     if done.report.samples:
         told["dropped_samples"] = _samples(done)
     told["manifest"] = _link(f"{done.folder}/manifest.json")
@@ -118,8 +119,17 @@ def _reasons(done: Done) -> dg.MetadataValue[Any]:
 
 
 def _samples(done: Done) -> dg.MetadataValue[Any]:
-    rows = [{"reason": reason, **row} for reason, found in done.report.samples.items() for row in found]
-    return dg.MetadataValue.md(_markdown(rows))
+    """A list by reason: what was measured and the limit, the beginning of the text, url and id."""
+    lines = []
+    for reason, found in done.report.samples.items():
+        lines.append(f"\n**{reason}**\n")
+        for row in found:
+            told = ", ".join(
+                f"{k} {_cell(row[k])}" for k in row if k not in ("snippet", "id", "url") and row[k] is not None
+            )
+            snippet = f": {_cell(str(row['snippet'])[:160])}" if row.get("snippet") else ""
+            lines.append(f"- {told}{snippet}  \n  {row.get('url') or ''} `{row.get('id', '')}`")
+    return dg.MetadataValue.md("\n".join(lines))
 
 
 def _mix_table(done: Done) -> dict[str, dg.MetadataValue[Any]]:
@@ -144,7 +154,7 @@ def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _cell(value: object) -> str:
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+    return re.sub(r"([\\`*_\[\]|<>#])", r"\\\1", " ".join(text.split()))
 
 
 def _link(path: str) -> dg.MetadataValue[Any]:

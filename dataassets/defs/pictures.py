@@ -1,11 +1,19 @@
-"""Which plot tells most of each product."""
+"""Which plots tell most of each product: a small one that Dagster draws in place, a full one behind a click."""
 
 from collections.abc import Callable, Mapping
 
-from dataassets.defs import plots
+from dataassets.defs import glance, plots
 from dataassets.recipe import Filter
 from dataassets.report import Report
 from dataassets.store import Manifest
+
+# The quantity that a product's small plot shows; where it is not among the histograms, the first one.
+_FIRST = {
+    "cleaned": "characters",
+    "signals": "num_nonsymbol_words",
+    "signatures": "shingles",
+    "duplicates": "similarity",
+}
 
 
 def of_product(manifest: Manifest, report: Report) -> Mapping[str, str]:
@@ -16,48 +24,58 @@ def of_product(manifest: Manifest, report: Report) -> Mapping[str, str]:
         report: of its stage.
 
     Returns:
-        SVG texts by name; the one that tells most is `plot`.
+        Markdown by name: `plot`, drawn in place, and `plot_full`; for filtered the `thresholds` too.
     """
-    plots_by_name = {"plot": _PICTURES[manifest.product](manifest, report)}
+    small, svg = _PICTURES[manifest.product](manifest, report)
+    found = {"plot": small or "nothing to draw", "plot_full": _image(svg)}
     if manifest.product == "filtered" and report.histograms:
-        plots_by_name["thresholds"] = _histograms(manifest, report)
-    return plots_by_name
+        found["thresholds"] = _image(_histograms(manifest, report)[1])
+    return found
+
+
+def _image(svg: str) -> str:
+    return f"![plot]({plots.data_uri(svg)})"
 
 
 def _title(manifest: Manifest, what: str) -> str:
     return f"{what}, {manifest.partition.replace('|', ' ')}"
 
 
-def _in_and_out(manifest: Manifest, _report: Report) -> str:
+def _in_and_out(manifest: Manifest, _report: Report) -> tuple[str, str]:
     """Documents in, after each reason of a drop, largest first."""
     left = manifest.counts.get("documents_in", 0)
     steps = [("records" if manifest.product == "raw" else "documents in", left)]
     for reason, n in sorted(manifest.dropped.items(), key=lambda item: (-item[1], item[0])):
         left -= n
         steps.append((f"less {reason}", left))
-    return plots.funnel(steps, title=_title(manifest, f"What became of {manifest.product}"))
+    steps.append((manifest.product, left))
+    return glance.bars(steps), plots.funnel(steps, title=_title(manifest, f"What became of {manifest.product}"))
 
 
-def _rules(manifest: Manifest, report: Report) -> str:
+def _rules(manifest: Manifest, report: Report) -> tuple[str, str]:
     left = {name.removeprefix("kept_after:"): n for name, n in report.counts.items() if name.startswith("kept_after:")}
     steps = [
         ("cleaned", manifest.counts.get("documents_in", 0)),
-        *((rule, left[rule]) for rule in Filter.model_fields if rule in left),
+        *((r, left[r]) for r in Filter.model_fields if r in left),
     ]
-    return plots.funnel(steps, title=_title(manifest, "Kept after each rule"))
+    return glance.bars(steps), plots.funnel(steps, title=_title(manifest, "Kept after each rule"))
 
 
-def _histograms(manifest: Manifest, report: Report) -> str:
-    return plots.small_multiples(report.histograms, title=_title(manifest, manifest.product.capitalize()))
+def _histograms(manifest: Manifest, report: Report) -> tuple[str, str]:
+    first = _FIRST.get(manifest.product, "")
+    name = first if first in report.histograms else next(iter(report.histograms), "")
+    small = glance.skyline(name, report.histograms[name]) if name else ""
+    return small, plots.small_multiples(report.histograms, title=_title(manifest, manifest.product.capitalize()))
 
 
-def _mix(manifest: Manifest, _report: Report) -> str:
+def _mix(manifest: Manifest, _report: Report) -> tuple[str, str]:
     sources = (manifest.format or {}).get("sources", {})
     items = [(name, s["asked"], s["tokens"]) for name, s in sources.items()]
-    return plots.paired_bars(items, title=f"Mix {manifest.partition}", unit="tokens")
+    small = glance.bars([(f"tokens {name}", tokens) for name, _, tokens in items])
+    return small, plots.paired_bars(items, title=f"Mix {manifest.partition}", unit="tokens")
 
 
-_PICTURES: dict[str, Callable[[Manifest, Report], str]] = {
+_PICTURES: dict[str, Callable[[Manifest, Report], tuple[str, str]]] = {
     "raw": _in_and_out,
     "cleaned": _histograms,
     "signals": _histograms,
