@@ -127,7 +127,7 @@ def _input_table(work: Work) -> Table:
     for snapshot in work.corpus.snapshots:
         cells = []
         for source in work.corpus.sources:
-            files = work.input_files(f"{snapshot}|{source}")
+            files = work.ledger.input_files(f"{snapshot}|{source}")
             cells.append(f"{len(files):,} ({sum(f.bytes for f in files) / 1e6:.1f} MB)")
         table.add_row(snapshot, *cells)
     return table
@@ -138,7 +138,7 @@ def _state_table(work: Work) -> Table:
     for head in ("product", "there", "stale", "missing"):
         table.add_column(head, justify="left" if head == "product" else "right")
     for product in PRODUCTS:
-        states = [work.state(product, key) for key in work.corpus.partitions(product)]
+        states = [work.ledger.state(product, key) for key in work.corpus.partitions(product)]
         table.add_row(product, *(str(states.count(s)) for s in ("there", "stale", "missing")))
     return table
 

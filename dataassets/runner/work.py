@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +11,11 @@ from dataassets.compute import Executor
 from dataassets.recipe import Located, Recipe, RecipeError
 from dataassets.report import Check, Report
 from dataassets.runner import checks
-from dataassets.runner.corpus import CODE_VERSIONS, Cell, Corpus
+from dataassets.runner.causes import Ledger
+from dataassets.runner.corpus import Cell, Corpus
 from dataassets.runner.units import Unit, run_unit
 from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
-from dataassets.store import PRODUCTS, Causes, Job, Manifest, Store, UnitRecord, split_key
-
-
-class UpstreamError(ValueError):
-    """What a partition is made of is absent, or no longer what the recipe would make."""
+from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, split_key
 
 
 class ChecksFailedError(ValueError):
@@ -101,6 +98,7 @@ class Work:
         compute = located.recipe.compute
         self.corpus = Corpus.of(located)
         self.store = Store.at(located.root)
+        self.ledger = Ledger(self.corpus, self.store)
         self.executor = executor or Executor(compute.executor, workers=compute.workers)
         self.listener = listener
         self.on_done = on_done or (lambda _done: None)
@@ -123,10 +121,13 @@ class Work:
             UpstreamError: an upstream partition is absent or stale.
             ChecksFailedError: a blocking check failed; nothing was committed.
         """
-        self._known(product, partition)
+        self.ledger.refuse_unknown(product, partition)
         start = time.perf_counter()
-        files = self.input_files(partition) if product == "raw" else []
-        causes = self._causes_of_raw(partition, files) if product == "raw" else self._causes(product, partition)
+        if product == "raw":
+            files = self.ledger.input_files(partition)
+            causes = self.ledger.causes_of_raw(partition, files)
+        else:
+            files, causes = [], self.ledger.causes(product, partition)
         job = causes.job(product, partition)
         old = self.store.manifest(product, partition)
         if old is not None and old.key == job.key and self.store.is_whole(product, partition, old):
@@ -134,24 +135,7 @@ class Work:
             done = self._done(old, start, skipped=True)
             self.on_done(done)
             return done
-        tell = _Teller([x for x in (self.listener, listener) if x], job)
-        if product == "duplicates":
-            record, found = run_duplicates(
-                self.store,
-                job,
-                self._parts("signatures", _only("signatures", self.corpus.upstream(product, partition))),
-                settings=self.recipe.dedup,
-                executor=self.executor,
-                on_done=tell,
-            )
-            manifest = self.store.compose(job, causes, [record], counts={}, checks=found)
-        elif product == "mixed":
-            manifest = self._mix(job, causes, tell)
-        else:
-            units = self._raw_units(job, files) if product == "raw" else self._units(job)
-            tell.units = len(units)
-            records = self.executor.map(run_unit, units, on_done=tell)
-            manifest = self._composed(job, causes, records)
+        manifest = self._make(job, causes, files, _Teller([x for x in (self.listener, listener) if x], job))
         done = self._done(manifest, start, skipped=False)
         self.on_done(done)
         if failed := [c.name for c in done.checks if c.blocking and not c.passed]:
@@ -164,14 +148,28 @@ class Work:
         self.store.commit(manifest)
         return done
 
+    def _make(self, job: Job, causes: Causes, files: Sequence[Any], tell: "_Teller") -> Manifest:
+        """Do the work of one partition; the manifest is composed, not committed."""
+        if job.product == "duplicates":
+            parts = self._parts("signatures", _only("signatures", self.corpus.upstream(job.product, job.partition)))
+            record, found = run_duplicates(
+                self.store, job, parts, settings=self.recipe.dedup, executor=self.executor, on_done=tell
+            )
+            return self.store.compose(job, causes, [record], counts={}, checks=found)
+        if job.product == "mixed":
+            return self._mix(job, causes, tell)
+        units = self._raw_units(job, files) if job.product == "raw" else self._units(job)
+        tell.units = len(units)
+        return self._composed(job, causes, self.executor.map(run_unit, units, on_done=tell))
+
     def plan(self, mix: str) -> Any:  # noqa: ANN401 - stages.mix.Plan
         """Plan a mix from the tokenized partitions that are there, writing nothing.
 
         Raises:
             UpstreamError: a tokenized partition is absent or stale.
         """
-        self._known("mixed", mix)
-        self._causes("mixed", mix)
+        self.ledger.refuse_unknown("mixed", mix)
+        self.ledger.causes("mixed", mix)
         return mix_plan(self.store, self._token_parts(mix), settings=self.recipe.mixes[mix])
 
     def validate(self) -> None:
@@ -195,84 +193,6 @@ class Work:
                         f"{located.file}: sources.{name}.paths.{i} = {path!r} matches no file{tried}; "
                         f"looked at {pattern}; mend the pattern or put the files there"
                     )
-
-    def state(self, product: str, partition: str) -> Literal["there", "stale", "missing"]:
-        """Whether a partition is committed, and still what the recipe and its inputs would make."""
-        manifest = self.store.manifest(product, partition)
-        if manifest is None:
-            return "missing"
-        return "there" if self._is_fresh((product, partition), manifest, {}) else "stale"
-
-    # ---- causes
-
-    def _known(self, product: str, partition: str) -> None:
-        if product not in PRODUCTS:
-            raise RecipeError(f"no product {product!r}; take one of {list(PRODUCTS)}")
-        if partition not in (known := self.corpus.partitions(product)):
-            shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-            raise RecipeError(
-                f"{product} has no partition {partition!r}; take one of {shown or 'none, as mixes is empty'}"
-            )
-
-    def _causes(self, product: str, partition: str) -> Causes:
-        """Inputs from the manifests of fresh upstream partitions, and settings."""
-        inputs: dict[str, str] = {}
-        seen: dict[Cell, bool] = {}
-        for cell in self.corpus.upstream(product, partition):
-            manifest = self.store.manifest(*cell)
-            if manifest is None or not self._is_fresh(cell, manifest, seen):
-                what = "is not there" if manifest is None else "is stale: its settings or inputs changed since"
-                raise UpstreamError(
-                    f"{product} {partition} needs {cell[0]} {cell[1]}, which {what}; materialize that partition first, "
-                    f"e.g. dataassets build {self.corpus.located.file} --stage {cell[0]} --partition '{cell[1]}'"
-                )
-            inputs["/".join(cell)] = manifest.digest
-        return Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
-
-    def _is_fresh(self, cell: Cell, manifest: Manifest, seen: dict[Cell, bool]) -> bool:
-        """Whether the recipe and the upstream manifests would make the same key again.
-
-        Input files of raw are not looked at here: raw itself reads them whenever it is materialized.
-        """
-        if cell not in seen:
-            product, partition = cell
-            inputs: dict[str, str] = dict(manifest.inputs)
-            fresh = True
-            if product != "raw":
-                inputs = {}
-                for needed in self.corpus.upstream(product, partition):
-                    other = self.store.manifest(*needed)
-                    fresh = fresh and other is not None and self._is_fresh(needed, other, seen)
-                    if other is not None:
-                        inputs["/".join(needed)] = other.digest
-            causes = Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
-            seen[cell] = fresh and causes.job(product, partition).key == manifest.key
-        return seen[cell]
-
-    def input_files(self, partition: str) -> list[Any]:
-        """Files of one cell; static sources lie whole in the first snapshot."""
-        from dataassets.stages.read import list_files
-
-        snapshot, name = split_key(partition)
-        source = self.recipe.sources[name]
-        located = self.corpus.located
-        first = snapshot == self.corpus.snapshots[0]
-        patterns = [located.resolve(p) for p in source.paths if first or "{snapshot}" in p]
-        files = list_files(patterns, snapshot=snapshot)
-        if not files and not any(
-            list_files([located.resolve(p) for p in source.paths], snapshot=s) for s in self.corpus.snapshots
-        ):
-            raise RecipeError(
-                f"{located.file}: sources.{name}.paths = {list(source.paths)} match no file in any snapshot; "
-                "mend the patterns or put the files there"
-            )
-        return files
-
-    def _causes_of_raw(self, partition: str, files: Sequence[Any]) -> Causes:
-        from dataassets.stages.read import fingerprint
-
-        inputs = {file.origin: fingerprint(file) for file in files}
-        return Causes(inputs, self.corpus.settings("raw", partition), CODE_VERSIONS["raw"])
 
     # ---- units
 

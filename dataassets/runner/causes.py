@@ -1,0 +1,114 @@
+"""Why a partition is what it is: its inputs, its settings, and whether both still hold."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from dataassets.recipe import RecipeError
+from dataassets.runner.corpus import CODE_VERSIONS, Cell, Corpus
+from dataassets.store import PRODUCTS, Causes, Manifest, Store, split_key
+
+
+class UpstreamError(ValueError):
+    """What a partition is made of is absent, or no longer what the recipe would make."""
+
+
+class Ledger:
+    """Knows the causes of each partition of a corpus, from the recipe and the manifests alone.
+
+    Args:
+        corpus: of the recipe.
+        store: where products lie.
+    """
+
+    def __init__(self, corpus: Corpus, store: Store) -> None:
+        self.corpus, self.store = corpus, store
+
+    def refuse_unknown(self, product: str, partition: str) -> None:
+        """Refuse a product or partition that the recipe does not have.
+
+        Raises:
+            RecipeError: naming those that there are.
+        """
+        if product not in PRODUCTS:
+            raise RecipeError(f"no product {product!r}; take one of {list(PRODUCTS)}")
+        if partition not in (known := self.corpus.partitions(product)):
+            shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+            raise RecipeError(
+                f"{product} has no partition {partition!r}; take one of {shown or 'none, as mixes is empty'}"
+            )
+
+    def state(self, product: str, partition: str) -> Literal["there", "stale", "missing"]:
+        """Whether a partition is committed, and still what the recipe and its inputs would make."""
+        manifest = self.store.manifest(product, partition)
+        if manifest is None:
+            return "missing"
+        return "there" if self._is_fresh((product, partition), manifest, {}) else "stale"
+
+    def causes(self, product: str, partition: str) -> Causes:
+        """Inputs from the manifests of fresh upstream partitions, and settings.
+
+        Raises:
+            UpstreamError: one of them is absent or stale.
+        """
+        inputs: dict[str, str] = {}
+        seen: dict[Cell, bool] = {}
+        for cell in self.corpus.upstream(product, partition):
+            manifest = self.store.manifest(*cell)
+            if manifest is None or not self._is_fresh(cell, manifest, seen):
+                what = "is not there" if manifest is None else "is stale: its settings or inputs changed since"
+                raise UpstreamError(
+                    f"{product} {partition} needs {cell[0]} {cell[1]}, which {what}; materialize that partition first, "
+                    f"e.g. dataassets build {self.corpus.located.file} --stage {cell[0]} --partition '{cell[1]}'"
+                )
+            inputs["/".join(cell)] = manifest.digest
+        return Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
+
+    def _is_fresh(self, cell: Cell, manifest: Manifest, seen: dict[Cell, bool]) -> bool:
+        """Whether the recipe and the upstream manifests would make the same key again.
+
+        Input files of raw are not looked at here: raw itself reads them whenever it is materialized.
+        """
+        if cell not in seen:
+            product, partition = cell
+            inputs: dict[str, str] = dict(manifest.inputs)
+            fresh = True
+            if product != "raw":
+                inputs = {}
+                for needed in self.corpus.upstream(product, partition):
+                    other = self.store.manifest(*needed)
+                    fresh = fresh and other is not None and self._is_fresh(needed, other, seen)
+                    if other is not None:
+                        inputs["/".join(needed)] = other.digest
+            causes = Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
+            seen[cell] = fresh and causes.job(product, partition).key == manifest.key
+        return seen[cell]
+
+    def input_files(self, partition: str) -> list[Any]:
+        """Files of one cell; static sources lie whole in the first snapshot.
+
+        Raises:
+            RecipeError: the source matches no file in any snapshot.
+        """
+        from dataassets.stages.read import list_files
+
+        snapshot, name = split_key(partition)
+        source = self.corpus.located.recipe.sources[name]
+        located = self.corpus.located
+        first = snapshot == self.corpus.snapshots[0]
+        patterns = [located.resolve(p) for p in source.paths if first or "{snapshot}" in p]
+        files = list_files(patterns, snapshot=snapshot)
+        if not files and not any(
+            list_files([located.resolve(p) for p in source.paths], snapshot=s) for s in self.corpus.snapshots
+        ):
+            raise RecipeError(
+                f"{located.file}: sources.{name}.paths = {list(source.paths)} match no file in any snapshot; "
+                "mend the patterns or put the files there"
+            )
+        return files
+
+    def causes_of_raw(self, partition: str, files: Sequence[Any]) -> Causes:
+        """Inputs by content of the files, and settings."""
+        from dataassets.stages.read import fingerprint
+
+        inputs = {file.origin: fingerprint(file) for file in files}
+        return Causes(inputs, self.corpus.settings("raw", partition), CODE_VERSIONS["raw"])
