@@ -80,7 +80,7 @@ def _slices(texts: pa.ChunkedArray) -> Iterator[tuple[int, int]]:
 
 def _signals(ids: pa.ChunkedArray, texts: pa.ChunkedArray, knobs: dict[str, Any]) -> pa.RecordBatch:
     buffer, offsets = utf8_buffers(texts)
-    language, score = identify(text.as_py() for text in texts)
+    language, score = identify(texts)
     columns: Columns = {"id": ids.combine_chunks(), "language": language, "language_score": score}
     columns |= _of_lines_and_words(buffer, offsets, knobs["stop_words"])
     columns |= _of_shape(buffer, offsets, columns["num_words"], knobs["short_line_length"])
