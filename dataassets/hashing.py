@@ -53,9 +53,10 @@ class TableDigest:
     def update(self, table: pa.Table) -> None:
         """Add rows. All tables of one digest have one schema."""
         for field in table.schema:
-            self._stream(f"{field.name}:{field.type}")
-            for chunk in table.column(field.name).chunks:
-                self._feed(f"{field.name}:{field.type}", chunk)
+            name = f"{field.name}:{_name(field.type)}"
+            self._stream(name)
+            for chunk in table.column(field.name).chunks or [pa.array([], field.type)]:
+                self._feed(name, chunk)
 
     def hexdigest(self) -> str:
         """32 hex digits; columns count in sorted order of name and type."""
@@ -98,8 +99,20 @@ class TableDigest:
             return
         offsets = np.frombuffer(chunk.buffers()[1], np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
         self._stream(name + "/length").update(np.diff(offsets).tobytes())
-        if chunk.buffers()[2] is not None:
-            self._stream(name + "/value").update(memoryview(chunk.buffers()[2])[offsets[0] : offsets[-1]])
+        self._stream(name + "/value").update(memoryview(chunk.buffers()[2] or b"")[offsets[0] : offsets[-1]])
 
     def _lengths(self, name: str, offsets: pa.Array) -> None:
         self._stream(name + "/length").update(np.diff(np.asarray(offsets)).astype(np.int64).tobytes())
+
+
+def _name(kind: pa.DataType) -> str:
+    """Arrow's name of a type, its items called `item`: Parquet calls them `element`, and equal types may differ so."""
+    for is_kind, name in (
+        (pa.types.is_list, "list"),
+        (pa.types.is_large_list, "large_list"),
+        (pa.types.is_fixed_size_list, "fixed_size_list"),
+    ):
+        if is_kind(kind):
+            items = f"item: {_name(kind.value_type)}{'' if kind.value_field.nullable else ' not null'}"
+            return f"{name}<{items}>" + (f"[{kind.list_size}]" if name == "fixed_size_list" else "")
+    return str(kind)

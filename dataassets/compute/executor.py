@@ -1,6 +1,7 @@
 """Executors: the same units give the same results inline and in spawned processes, in the order of the units."""
 
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -36,7 +37,7 @@ class Executor:
 
     def __init__(self, kind: Kind = "inline", *, workers: int | None = None) -> None:
         self.kind = kind
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or _num_cores()
         self._pool: ProcessPoolExecutor | None = None
 
     def map(
@@ -53,7 +54,8 @@ class Executor:
             Results in the order of the units.
 
         Raises:
-            ComputeError: a worker process died on the same units twice.
+            ComputeError: worker processes died twice, or a unit's error cannot travel between processes.
+            Exception: what a unit raised, as it raised it; units that wait are not begun.
         """
         if self.kind == "inline" or len(units) == 0:
             results = []
@@ -104,18 +106,35 @@ class Executor:
         while todo or running:
             while todo and len(running) < self.workers * AHEAD:
                 i = todo.pop(0)
-                running[self._pool.submit(work, units[i])] = i
+                running[self._pool.submit(_carried, work, units[i])] = i
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 i = running.pop(future)
                 try:
                     done[i] = future.result()
+                    if on_done:
+                        on_done(i, done[i])
                 except BaseException:
                     for other in running:
                         other.cancel()
                     raise
-                if on_done:
-                    on_done(i, done[i])
+
+
+def _carried(work: Callable[[U], R], unit: U) -> R:
+    """What a unit gives; an error that would break the pool on its way back travels as its text."""
+    try:
+        return work(unit)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))  # noqa: S301 - what we just wrote
+        except Exception:  # noqa: BLE001 - whatever its constructor does
+            raise ComputeError(f"{type(error).__qualname__}: {error}") from None
+        raise
+
+
+def _num_cores() -> int:
+    """Cores that this process may use; all of them where the system does not tell (macOS)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _one_thread() -> None:

@@ -1,18 +1,18 @@
 """YAML to recipe, with errors that name file, key path, value, what was wanted and the mend."""
 
-import difflib
 import importlib.resources
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
+from dataassets.recipe.base import WRITTEN
 from dataassets.recipe.errors import RecipeError
 from dataassets.recipe.model import Recipe
+from dataassets.recipe.telling import told
 
 RECIPE_ENV = "DATAASSETS_RECIPE"
 DEMO_FOLDER = Path("demo")
@@ -61,8 +61,8 @@ def load(file: str | Path) -> Located:
         raise RecipeError(f"{file}: cannot be read as a UTF-8 file ({e}); name the recipe's YAML file") from e
     try:
         data = yaml.load(text, Loader=_UniqueKeys)
-    except yaml.YAMLError as e:
-        raise RecipeError(f"{file}: not YAML: {e}") from e
+    except (yaml.YAMLError, ValueError) as e:
+        raise RecipeError(f"{file}: not YAML; mend the place that is named: {e}") from e
     return Located(parse(data, where=str(file)), file)
 
 
@@ -74,15 +74,16 @@ def parse(data: object, *, where: str) -> Recipe:
         where: the file, for errors.
 
     Raises:
-        RecipeError: a wrong key or value; every mistake is listed.
+        RecipeError: a wrong key or value; every mistake is listed (names that must agree once all else is right).
     """
     if not isinstance(data, dict):
-        raise RecipeError(f"{where}: a recipe is a mapping with root, snapshots and sources, not {type(data).__name__}")
+        met = "nothing" if data is None else f"a {type(data).__name__}"
+        raise RecipeError(f"{where}: holds {met}; a recipe is a mapping with root, snapshots and sources")
     try:
-        return Recipe.model_validate(data)
+        return Recipe.model_validate(data, context=WRITTEN)
     except ValidationError as e:
-        lines = [f"{where}: {_told(error)}" for error in e.errors(include_url=False)]
-        raise RecipeError("\n".join(lines)) from None
+        lines = [f"{where}: {line}" for error in e.errors(include_url=False) for line in told(error)]
+        raise RecipeError("\n".join(dict.fromkeys(lines))) from None
 
 
 def find_or_demo() -> Located:
@@ -111,6 +112,10 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":  # <<: what it brings may be overridden
+                continue
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a word", key_node.start_mark)
             key = self.construct_object(key_node, deep=deep)
             if key in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", key_node.start_mark)
@@ -118,35 +123,12 @@ class _UniqueKeys(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _told(error: ErrorDetails) -> str:
-    path = ".".join(str(part) for part in error["loc"] if part != "[key]")
-    met = error["input"]
-    if error["type"] == "extra_forbidden":
-        known = _known_keys(error["loc"][:-1])
-        near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        mend = f"did you mean {near[0]}?" if near else f"take one of {known}"
-        return f"{path} = {_short(met)}: no such key; {mend}"
-    if error["type"] == "missing":
-        return f"{path}: missing; it must be given"
-    said = error["msg"].removeprefix("Value error, ")
-    if error["type"] == "value_error" and path:
-        return f"{path}: {said}"
-    return f"{path} = {_short(met)}: {said[:1].lower()}{said[1:]}" if path else said
+def _date_or_text(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
+    """A date; what only looks like one stays text, for the model to refuse by name."""
+    try:
+        return loader.construct_yaml_timestamp(node)
+    except ValueError:
+        return node.value
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
-    """Keys of the model that stands at a place in the recipe."""
-    here: Any = Recipe
-    for part in loc:
-        if isinstance(here, type) and issubclass(here, BaseModel):
-            here = {f.alias or name: f.annotation for name, f in here.model_fields.items()}.get(str(part))
-        elif get_origin(here) in (dict, tuple):
-            here = get_args(here)[-1 if get_origin(here) is dict else 0]
-        if models := [a for a in get_args(here) if isinstance(a, type) and issubclass(a, BaseModel)]:
-            here = here if get_origin(here) in (dict, tuple) else models[0]
-    return [f.alias or name for name, f in here.model_fields.items()] if hasattr(here, "model_fields") else []
+_UniqueKeys.add_constructor("tag:yaml.org,2002:timestamp", _date_or_text)

@@ -1,11 +1,13 @@
 """The recipe: every knob of the road, as frozen models. Nothing happens that it does not say."""
 
+import datetime as dt
 import re
+from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from dataassets.recipe.base import Model
+from dataassets.recipe.base import Model, is_written
 from dataassets.recipe.rules import Filter
 from dataassets.recipe.snapshots import Snapshots
 
@@ -83,13 +85,23 @@ class Source(Model):
     """One stream of documents; `clean`, `filter`, `dedup` here replace the recipe's whole section for this source."""
 
     format: Format = Field(description="how its files are read")
-    paths: tuple[str, ...] = Field(min_length=1, description="patterns, relative to the recipe; {snapshot} is its name")
+    paths: tuple[str, ...] = Field(
+        min_length=1, description="file patterns, relative to the recipe; {snapshot} in them is its name"
+    )
     fields: Fields = Field(Fields(), description="columns of jsonl and parquet records")
     normalize: bool = Field(True, description="NFC, control characters, white space; false keeps text as it is")
     max_bad: MaxBad = Field(MaxBad(), description="how many unreadable records are too many")
     clean: Clean | None = Field(None, description="instead of the recipe's")
     filter: Filter | None = Field(None, description="instead of the recipe's")
     dedup: Dedup | None = Field(None, description="exact and minhash of this source, instead of the recipe's")
+
+    @field_validator("clean", "filter", "dedup", mode="before")
+    @classmethod
+    def _says_what_it_means(cls, value: object, info: ValidationInfo) -> object:
+        """A section named with nothing behind it may be meant either way."""
+        if value is None and is_written(info):
+            raise ValueError(f"{info.field_name} = null; leave it out for the recipe's, or write {{}} for the defaults")
+        return value
 
     @property
     def by_snapshot(self) -> bool:
@@ -102,6 +114,18 @@ class Between(Model):
 
     from_: str | None = Field(None, alias="from", description="first snapshot")
     to: str | None = Field(None, description="last snapshot")
+
+    @field_validator("from_", "to", mode="before")
+    @classmethod
+    def _name_of_a_date(cls, value: object) -> object:
+        """YAML reads a name of a snapshot that is not quoted as a date."""
+        return value.isoformat() if isinstance(value, dt.date) else value
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> "Between":
+        if self.from_ and self.to and self.to < self.from_:
+            raise ValueError(f"to = {self.to} is before from = {self.from_}; take {self.from_} or later")
+        return self
 
 
 class Mix(Model):
@@ -138,8 +162,10 @@ class Recipe(Model):
     """A whole corpus: where it lies, what becomes of it."""
 
     root: str = Field(description="where products go: a folder relative to the recipe, or an fsspec URL")
-    snapshots: Snapshots
-    sources: dict[str, Source] = Field(min_length=1)
+    snapshots: Snapshots = Field(description='the windows of time, e.g. {start: "2026-10-01"}')
+    sources: dict[str, Source] = Field(
+        min_length=1, description="where the text lies: a name and its settings for each"
+    )
     clean: Clean = Clean()
     filter: Filter = Filter()
     dedup: Dedup = Dedup()
@@ -149,32 +175,39 @@ class Recipe(Model):
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Recipe":
+        if problems := [*self._bad_names(), *self._unknown_sources(), *self._dedup_disagreements()]:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def _bad_names(self) -> Iterator[str]:
         for kind, names in (("sources", self.sources), ("mixes", self.mixes)):
             for name in names:
                 if not NAME.fullmatch(name):
-                    raise ValueError(f"{kind}.{name}: a name is made of a-z, 0-9, _ and -")
+                    yield f"{kind}.{name}: a name is made of a-z, 0-9, _ and -; rename it"
+
+    def _unknown_sources(self) -> Iterator[str]:
         known = sorted(self.sources)
         for mix, settings in self.mixes.items():
             for source in settings.weights:
                 if source not in self.sources:
-                    raise ValueError(f"mixes.{mix}.weights.{source}: no such source; take one of {known}")
-        for source in self.dedup.priority:
+                    yield f"mixes.{mix}.weights.{source}: no such source; take one of {known}"
+        for i, source in enumerate(self.dedup.priority):
             if source not in self.sources:
-                raise ValueError(f"dedup.priority: {source} is no source; take one of {known}")
-        for name, source_settings in self.sources.items():
-            self._dedup_agrees(name, source_settings.dedup)
-        return self
+                yield f"dedup.priority.{i}: {source} is no source; take one of {known}"
+            elif source in self.dedup.priority[:i]:
+                yield f"dedup.priority.{i}: {source} stands there twice; name each source once"
 
-    def _dedup_agrees(self, name: str, own: Dedup | None) -> None:
-        if own is None:
-            return
-        if extra := own.model_fields_set - {"exact", "minhash"}:
-            raise ValueError(f"sources.{name}.dedup.{min(extra)}: a source may set exact and minhash only")
-        if own.minhash is not None and own.minhash != self.dedup.minhash:
-            raise ValueError(
-                f"sources.{name}.dedup.minhash differs from dedup.minhash; signatures of one corpus have one shape: "
-                "take the same values, or null to leave this source out"
-            )
+    def _dedup_disagreements(self) -> Iterator[str]:
+        for name, settings in self.sources.items():
+            if (own := settings.dedup) is None:
+                continue
+            for extra in sorted(own.model_fields_set - {"exact", "minhash"}):
+                yield f"sources.{name}.dedup.{extra}: a source may set exact and minhash only; set it in dedup"
+            if own.minhash is not None and own.minhash != self.dedup.minhash:
+                yield (
+                    f"sources.{name}.dedup.minhash differs from dedup.minhash; signatures of one corpus have one "
+                    "shape: take the same values, or null to leave this source out"
+                )
 
     def clean_of(self, source: str) -> Clean:
         """The clean settings that hold for a source."""

@@ -3,9 +3,9 @@
 A rule that is not named in the recipe does not run.
 """
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from dataassets.recipe.base import Model
+from dataassets.recipe.base import Model, is_written
 
 STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")  # Gopher, Rae et al. 2021, table A1
 
@@ -15,6 +15,12 @@ class Length(Model):
 
     min: int | None = Field(None, ge=0, description="fewest characters (code points) of a document that stays")
     max: int | None = Field(None, ge=0, description="most characters (code points) of a document that stays")
+
+    @model_validator(mode="after")
+    def _leaves_room(self, info: ValidationInfo) -> "Length":
+        if is_written(info) and self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min = {self.min} is above max = {self.max}, so nothing stays; raise max or lower min")
+        return self
 
 
 class Language(Model):
@@ -44,7 +50,7 @@ class GopherRepetition(Model):
     def _orders(cls, limits: dict[int, float], info: ValidationInfo) -> dict[int, float]:
         low, high = (2, 4) if info.field_name == "top_n_grams" else (5, 10)
         if bad := sorted(n for n in limits if not low <= n <= high):
-            raise ValueError(f"n = {bad[0]} is not measured; take n from {low} to {high}")
+            raise ValueError(f"n-grams of n = {bad[0]} are not measured; take n from {low} to {high}")
         return limits
 
 
@@ -97,3 +103,11 @@ class Filter(Model):
     gopher_quality: GopherQuality | None = None
     c4: C4 | None = None
     fineweb: FineWeb | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _named_rules_run(cls, value: object, info: ValidationInfo) -> object:
+        """A rule named with nothing behind it looks as if it ran."""
+        if value is None and is_written(info):
+            raise ValueError(f"{info.field_name} = null; write {{}} to run it with its defaults, or leave it out")
+        return value

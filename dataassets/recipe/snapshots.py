@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from dataassets.recipe.base import Model
 
@@ -43,16 +43,31 @@ class Snapshots(Model):
     )
     cadence: Cadence = Field("monthly", description="daily, weekly (from Sunday) or monthly")
 
+    @field_validator("start", "end", mode="before")
+    @classmethod
+    def _is_a_date(cls, value: object, info: ValidationInfo) -> object:
+        """Pydantic would take numbers, also those in quotes, as seconds since 1970."""
+        if isinstance(value, dt.date) or (value is None and info.field_name == "end"):
+            return value
+        try:
+            return dt.date.fromisoformat(str(value) if isinstance(value, str) else "")
+        except ValueError:
+            raise ValueError(f'{info.field_name} = {value} is no date; write one as "2026-10-01"') from None
+
     @model_validator(mode="after")
     def _on_the_cadence(self) -> "Snapshots":
+        problems = []
         for name, day in (("start", self.start), ("end", self.end)):
             if day is not None and day != (want := aligned(day, cadence=self.cadence)):
                 after = next_start(want, cadence=self.cadence)
-                raise ValueError(
-                    f"{name} = {day} is not the first day of a {self.cadence} window; take {want} or {after}"
+                first = "a Sunday" if self.cadence == "weekly" else "the first of a month"
+                problems.append(
+                    f"{name} = {day} is not the first day of a {self.cadence} window, {first}; take {want} or {after}"
                 )
         if self.end is not None and self.end < self.start:
-            raise ValueError(f"end = {self.end} is before start = {self.start}; take {self.start} or later")
+            problems.append(f"end = {self.end} is before start = {self.start}; take {self.start} or later")
+        if problems:
+            raise ValueError("\n".join(problems))
         return self
 
     def keys(self, *, today: dt.date) -> list[str]:

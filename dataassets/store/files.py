@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 CHUNK = 1 << 22
+TRIES = 100
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Files:
 
     root: str
 
+    def __post_init__(self) -> None:
+        protocol, mark, base = self.root.rpartition("://")
+        base = base if set(base) == {"/"} else base.rstrip("/")
+        object.__setattr__(self, "root", base if protocol == "file" else f"{protocol}{mark}{base}")
+
     @property
     def is_local(self) -> bool:
         """Whether the root is a folder of this machine."""
@@ -34,7 +40,7 @@ class Files:
         if not name:
             return self.root
         protocol, _, base = self.root.rpartition("://")
-        full = os.path.normpath(f"{base}/{name}").replace(os.sep, "/")
+        full = os.path.normpath(f"{base.rstrip('/')}/{name}" if base else name).replace(os.sep, "/")
         return f"{protocol}://{full}" if protocol else full
 
     def exists(self, name: str) -> bool:
@@ -68,12 +74,11 @@ class Files:
         """
         if self.is_local:
             target = Path(self.path(name))
-            target.parent.mkdir(parents=True, exist_ok=True)
             draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.draft")
         else:
             draft = Path(tempfile.mkdtemp(prefix="dataassets-")) / "draft"
         try:
-            with draft.open("wb") as raw:
+            with _opened(draft) as raw:
                 yield Sealed(raw)
                 raw.flush()
                 os.fsync(raw.fileno())
@@ -83,7 +88,9 @@ class Files:
                 self._fs.put_file(str(draft), self.path(name))
         finally:
             draft.unlink(missing_ok=True)
-            if not self.is_local:
+            if self.is_local:
+                self._prune(target.parent)
+            else:
                 draft.parent.rmdir()
 
     def write(self, name: str, data: bytes) -> None:
@@ -144,7 +151,19 @@ class Files:
     def _fs(self) -> Any:  # noqa: ANN401 - fsspec has no types
         import fsspec
 
-        return fsspec.core.url_to_fs(self.root)[0]
+        # Other processes write here too, so no listing may be remembered.
+        return fsspec.core.url_to_fs(self.root, use_listings_cache=False)[0]
+
+
+def _opened(draft: Path) -> BinaryIO:
+    """A new file, its folders made; made again where a sweep beside us took one that was still empty."""
+    for _ in range(TRIES):
+        try:
+            draft.parent.mkdir(parents=True, exist_ok=True)
+            return draft.open("wb")
+        except (FileNotFoundError, FileExistsError):  # the second: it was there for mkdir, and gone for its look
+            continue
+    return draft.open("wb")
 
 
 class Sealed:

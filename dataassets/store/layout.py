@@ -1,5 +1,7 @@
 """Where things lie under a root: product and partition to folder, in Hive style so that other engines read it too."""
 
+import re
+
 CORPUS = ("raw", "cleaned", "signals", "filtered", "signatures", "deduped", "tokenized")
 PRODUCTS = (*CORPUS[:5], "duplicates", *CORPUS[5:], "mixed")  # in the order of their work
 SHARDED = ("tokenized", "mixed")  # products that hold token shards instead of Parquet
@@ -9,6 +11,11 @@ LATEST = "latest"
 WORK = ".work"
 FAILED = "failed"
 DROPPED = "dropped"
+
+_OWN = re.compile(
+    rf"({'|'.join(PRODUCTS[:-1])})/snapshot=.+|{DROPPED}/stage=.+|{re.escape(WORK)}/({'|'.join(PRODUCTS)})/.+"
+    rf"|mixed/[^/]+/([0-9a-f]{{8}}/.+|{LATEST}|\.{LATEST}\..+\.draft)"
+)
 
 
 def partition_key(snapshot: str, source: str) -> str:
@@ -84,3 +91,15 @@ def failed_folder(product: str, partition: str) -> str:
     'failed/duplicates/snapshot=2026-10-01'
     """
     return f"{FAILED}/{product}/{partition if product == 'mixed' else place(partition)}"
+
+
+def is_own(name: str) -> bool:
+    """Whether a file lies where the store writes; a root may hold other things, such as the recipe and its input.
+
+    Args:
+        name: relative to the root.
+
+    >>> is_own("raw/snapshot=2026-10-01/source=web/part.parquet"), is_own("raw/scan.txt"), is_own("recipe.yaml")
+    (True, False, False)
+    """
+    return _OWN.fullmatch(name) is not None

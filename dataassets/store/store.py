@@ -6,8 +6,10 @@ the manifest, replaced at once, decides which of them count; what it does not na
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,7 +93,9 @@ class Store:
         if product != "mixed":
             return layout.folder(product, partition)
         latest = f"mixed/{partition}/{layout.LATEST}"
-        return f"mixed/{partition}/{self.files.read(latest).decode().strip()}" if self.files.exists(latest) else None
+        if not self.files.exists(latest):
+            return None
+        return f"mixed/{partition}/{self.files.read(latest).decode(errors='replace').strip()}"
 
     def manifest(self, product: str, partition: str) -> Manifest | None:
         """The manifest of a committed product; None where nothing was committed.
@@ -249,8 +253,22 @@ class Store:
         return entries, (bin_file.sha256, idx_file.sha256, digest.hexdigest())
 
     def work_path(self, job: Job, name: str) -> str:
-        """Full path of a scratch folder of this job, gone after its commit (local roots only)."""
-        return self.files.path(f"{layout.work_folder(job.product, job.partition, key=job.key)}/{name}")
+        """Full path of a local scratch folder of this job, gone after its commit.
+
+        It lies below the root; where that is a URL, below this machine's folder for temporary files, under a name that
+        a re-run finds again.
+        """
+        scratch, prefix = self._scratch()
+        if prefix:
+            Path(scratch.path(prefix)).mkdir(mode=0o700, parents=True, exist_ok=True)
+        return scratch.path(f"{prefix}{layout.work_folder(job.product, job.partition, key=job.key)}/{name}")
+
+    def _scratch(self) -> tuple[Files, str]:
+        """Where files between two steps lie: local, and the folder in it that is this root's."""
+        if self.files.is_local:
+            return self.files, ""
+        mine = hashlib.sha256(f"{os.getuid()}\0{self.files.root}".encode()).hexdigest()[:16]
+        return Files(tempfile.gettempdir()), f"dataassets-{mine}/"
 
     # ---- commit
 
@@ -307,13 +325,27 @@ class Store:
         folder = layout.folder(product, partition, key=manifest.key)
         named = {_join(folder, e.name) for e in (*manifest.files, *manifest.dropped_files)}
         named.add(f"{folder}/{layout.MANIFEST}")
-        swept = [folder] if product == "mixed" else [folder, layout.dropped_folder(product, partition)]
-        for place in swept:
-            for name in self.files.walk(place):
-                if name not in named:
-                    self.files.remove(name)
-        self.files.remove_folder(layout.work_folder(product, partition))
+        if product == "mixed":
+            names = self._unfinished(partition, folder)
+        else:
+            names = [*self.files.walk(folder), *self.files.walk(layout.dropped_folder(product, partition))]
+        for name in names:
+            if name not in named:
+                self.files.remove(name)
+        self._remove_work(product, partition)
         self.files.remove_folder(layout.failed_folder(product, partition))
+
+    def _unfinished(self, mix: str, folder: str) -> list[str]:
+        """Files of a mix outside its older, finished folders: of its newest one, and what kills left behind."""
+        names = [name for name in self.files.walk(f"mixed/{mix}") if layout.is_own(name)]
+        older = {name.rpartition("/")[0] for name in names if name.endswith(f"/{layout.MANIFEST}")} - {folder}
+        latest = f"mixed/{mix}/{layout.LATEST}"
+        return [name for name in names if name != latest and "/".join(name.split("/")[:3]) not in older]
+
+    def _remove_work(self, product: str, partition: str) -> None:
+        work = layout.work_folder(product, partition)
+        for files, prefix in dict.fromkeys([(self.files, ""), self._scratch()]):
+            files.remove_folder(f"{prefix}{work}")
 
     def keep_failure(self, manifest: Manifest) -> str:
         """Keep the report of a product that a blocking check stopped, to look at; its files go.
@@ -324,7 +356,7 @@ class Store:
         folder = layout.folder(manifest.product, manifest.partition, key=manifest.key)
         for entry in (*manifest.files, *manifest.dropped_files):
             self.files.remove(_join(folder, entry.name))
-        self.files.remove_folder(layout.work_folder(manifest.product, manifest.partition))
+        self._remove_work(manifest.product, manifest.partition)
         name = f"{layout.failed_folder(manifest.product, manifest.partition)}/report.json"
         self.files.write(name, replace(manifest, files=(), dropped_files=()).to_bytes())
         return self.files.path(name)

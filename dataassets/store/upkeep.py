@@ -37,7 +37,7 @@ def verify(folder: str, *, tick: Callable[[int], None] | None = None) -> Iterato
     Raises:
         ManifestError: there is no manifest below the folder.
     """
-    files = Files(folder.rstrip("/"))
+    files = Files(folder)
     names = files.walk()
     manifests = [name for name in names if name.rsplit("/", 1)[-1] == layout.MANIFEST]
     if not manifests:
@@ -54,22 +54,23 @@ def verify(folder: str, *, tick: Callable[[int], None] | None = None) -> Iterato
         for entry in (*manifest.files, *manifest.dropped_files):
             found = os.path.normpath(f"{base}/{entry.name}" if base else entry.name).replace(os.sep, "/")
             named.add(found)
-            yield _verify_file(files, found, entry)
-            if tick:
-                tick(entry.bytes)
+            yield _verify_file(files, found, entry, tick)
     yield from _latest(files, names, named)
     for name in names:
         if name not in named and layout.WORK not in name.split("/") and name.split("/")[0] != layout.FAILED:
             yield Finding("stray", name, "no manifest names it")
 
 
-def _verify_file(files: Files, name: str, entry: FileEntry) -> Finding:
+def _verify_file(files: Files, name: str, entry: FileEntry, tick: Callable[[int], None] | None) -> Finding:
     size = files.size(name)
     if size < 0:
         return Finding("damaged", name, f"missing; {entry.bytes} bytes wanted")
     if size != entry.bytes:
         return Finding("damaged", name, f"{size} bytes, wanted {entry.bytes}")
-    if (found := files.sha256(name)) != entry.sha256:
+    found = files.sha256(name)
+    if tick:
+        tick(size)
+    if found != entry.sha256:
         return Finding("damaged", name, f"sha256 {found[:16]}…, wanted {entry.sha256[:16]}…")
     return Finding("ok", name)
 
@@ -90,7 +91,10 @@ def _latest(files: Files, names: list[str], named: set[str]) -> Iterator[Finding
 
 
 def garbage(root: str, *, keep: set[str]) -> list[str]:
-    """Files under a root that no manifest names and no run needs, and mixes that are not the latest.
+    """Files of the store that no manifest names and no finished run needs, and mixes that are not the latest.
+
+    What lies under the root and is none of the store's, such as a recipe and its input, is never listed; nor are the
+    reports under `failed/`.
 
     Args:
         root: absolute folder or URL.
@@ -100,10 +104,10 @@ def garbage(root: str, *, keep: set[str]) -> list[str]:
         Names relative to the root, sorted.
     """
     files = Files(root)
-    names = files.walk()
-    named: set[str] = {name for name in names if name.split("/")[0] == layout.FAILED}
+    names = [name for name in files.walk() if layout.is_own(name)]
+    named: set[str] = set()
     latest = {name for name in names if name.rsplit("/", 1)[-1] == layout.LATEST}
-    live_mixes = {f"{n.rpartition('/')[0]}/{files.read(n).decode().strip()}" for n in latest}
+    live_mixes = {f"{n.rpartition('/')[0]}/{files.read(n).decode(errors='replace').strip()}" for n in latest}
     for name in names:
         base, _, last = name.rpartition("/")
         if last != layout.MANIFEST or not _is_live(base, live_mixes, keep):

@@ -1,0 +1,93 @@
+"""Units of work for tests of executors, where spawned processes can import them."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+class TwoArgumentsError(ValueError):
+    """An error that pickle cannot build again."""
+
+    def __init__(self, what: str, where: str) -> None:
+        super().__init__(f"{what} at {where}")
+
+
+def slow_square(n: int) -> int:
+    time.sleep(0.002 * (n % 3))
+    return n * n
+
+
+def process_of(_unit: int) -> int:
+    time.sleep(0.01)
+    return os.getpid()
+
+
+def refuse_seven(n: int) -> int:
+    if n == 7:
+        raise KeyError(f"unit {n}")
+    return n
+
+
+def refuse_oddly(n: int) -> int:
+    if n == 1:
+        raise TwoArgumentsError("refused", "unit 1")
+    return n
+
+
+def die_once(unit: tuple[str, int]) -> int:
+    """Unit 3 kills its worker the first time that it is tried."""
+    folder, n = unit
+    if n == 3:
+        mark = Path(folder) / "died"
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return n
+
+
+def die_always(n: int) -> int:
+    if n == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return n
+
+
+def threads_of_libraries(_unit: int) -> tuple[int, str]:
+    return pa.cpu_count(), os.environ["NUMBA_NUM_THREADS"]
+
+
+ROWS = pa.schema([("bucket", pa.uint32()), ("word", pa.large_string()), ("items", pa.list_(pa.int32()))])
+
+
+def as_table(rows: list[tuple[int, str | None, list[int]]]) -> pa.Table:
+    """A unit that is a list of rows (bucket, word, items)."""
+    columns = zip(*rows, strict=True) if rows else ([], [], [])
+    return pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, ROWS, strict=True)], schema=ROWS)
+
+
+def noted(unit: tuple[str, int, list[tuple[int, str | None, list[int]]]]) -> pa.Table:
+    """The same, leaving a mark each time that it runs."""
+    folder, n, rows = unit
+    with (Path(folder) / f"ran-{n}").open("a") as f:
+        f.write("x")
+    return as_table(rows)
+
+
+def as_rows(bucket: int, rows: pa.Table) -> tuple[int, list[dict[str, object]]]:
+    return bucket, rows.to_pylist()
+
+
+def many_rows(seed: int) -> pa.Table:
+    """A few thousand rows over 16 buckets."""
+    chance = np.random.default_rng(seed)
+    bucket = chance.integers(0, 16, 3000).astype(np.uint32)
+    return pa.table({"bucket": bucket, "value": chance.integers(0, 2**40, 3000)})
+
+
+def checksum(bucket: int, rows: pa.Table) -> tuple[int, int, int]:
+    order = pa.array(np.arange(1, len(rows) + 1) % 1009)
+    return bucket, len(rows), pc.sum(pc.multiply(pc.bit_wise_and(rows.column("value"), 0xFFFF), order)).as_py()
