@@ -49,6 +49,8 @@ def _asset(
 ) -> dg.AssetsDefinition:
     """One product as an asset."""
     follows = product in ("duplicates", "deduped", "tokenized", "mixed")  # raw to signatures: the schedule's run
+    # Dagster's eager looks at the latest window only; a snapshot that comes late, or again, is to be carried on too.
+    follow = dg.AutomationCondition.eager().without(dg.AutomationCondition.in_latest_time_window())
 
     @dg.asset(
         name=product,
@@ -57,7 +59,7 @@ def _asset(
         check_specs=specs_of(product, partitions_def),
         code_version=CODE_VERSIONS[product],
         backfill_policy=dg.BackfillPolicy.multi_run(1),
-        automation_condition=dg.AutomationCondition.eager() if follows else None,
+        automation_condition=follow if follows else None,
         description=description,
         kinds={"megatron" if product in SHARDED else "parquet"},
     )
