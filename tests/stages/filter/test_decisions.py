@@ -73,7 +73,7 @@ def fake_identify(texts):
 
 @pytest.fixture(autouse=True)
 def _no_model(monkeypatch):
-    monkeypatch.setattr(signals, "identify", fake_identify)
+    monkeypatch.setattr(signals, "identify", lambda texts: fake_identify(texts.to_pylist()))
 
 
 def judged(documents, chosen):
