@@ -19,7 +19,7 @@ def definitions(work: Work) -> dg.Definitions:
         work: the runner of the recipe.
     """
     partitions = Partitions.of(work.corpus)
-    schedules, sensors = automation(work.corpus, partitions)
+    schedules, sensors = automation(work.corpus)
     return dg.Definitions(
         assets=graph(partitions),
         schedules=schedules,

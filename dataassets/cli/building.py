@@ -1,5 +1,6 @@
 """Materialize cells through Dagster in one process, in the order the graph allows, so that the UI shows them."""
 
+import difflib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from itertools import groupby
 
 import dagster as dg
 
+from dataassets.cli import home
+from dataassets.cli.interrupt import Interrupts
 from dataassets.definitions import definitions
 from dataassets.recipe import RecipeError
 from dataassets.runner import Corpus, Work
@@ -19,6 +22,13 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # the 
 
 class BuildError(ValueError):
     """A partition could not be made; what was made before it stays."""
+
+
+class InterruptedBuildError(RuntimeError):
+    """Ctrl-C. Nothing is lost."""
+
+    def __init__(self) -> None:
+        super().__init__("stopped; what was made stays, and the same command goes on from there")
 
 
 @dataclass(frozen=True)
@@ -41,10 +51,13 @@ def targets(corpus: Corpus, *, stages: Sequence[str], partitions: Sequence[str])
         RecipeError: there is no such product or partition.
     """
     products = list(stages) or list(PRODUCTS)
-    known = {key for product in products for key in corpus.partitions(product)}
+    known = sorted({key for product in products for key in corpus.partitions(product)})
     for key in partitions:
         if key not in known:
-            raise RecipeError(f"--partition {key}: no such partition; take some of {', '.join(sorted(known)[:12])}")
+            near = difflib.get_close_matches(key, known, n=12, cutoff=0.3) or known[:12]
+            shown = ", ".join(repr(k) for k in near) + (", …" if len(near) < len(known) else "")
+            of = f" of {', '.join(stages)}" if stages else ""
+            raise RecipeError(f"--partition {key!r}: no such partition{of}; take {shown or 'none: mixes is empty'}")
     todo = [(p, key) for p in products for key in corpus.partitions(p) if not partitions or key in partitions]
     wanted: set[Cell] = set()
     while todo:
@@ -90,27 +103,37 @@ def materialize(work: Work, todo: Sequence[Run], *, on_run: Callable[[Run], None
 
     Raises:
         BuildError: a run failed; the runs after it were not started.
+        InterruptedBuildError: a signal to stop came.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Interrupts() as interrupts:
         warnings.simplefilter("ignore")  # Dagster's own preview and beta notices
-        with dg.DagsterInstance.get() as instance:
+        with home.instance() as instance:
             job = definitions(work).resolve_implicit_global_asset_job_def()
             for run in todo:
                 if on_run:
                     on_run(run)
-                result = job.execute_in_process(
-                    partition_key=run.partition,
-                    asset_selection=[dg.AssetKey(p) for p in run.products],
-                    instance=instance,
-                    run_config=_QUIET,
-                    raise_on_error=False,
-                    tags={"dataassets/by": "build"},
-                )
+                try:
+                    result = _execute(job, run, instance)
+                except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
+                    raise InterruptedBuildError from error
+                if interrupts.heard:
+                    raise InterruptedBuildError
                 if not result.success:
-                    raise BuildError(_why(result))
+                    raise BuildError(_why(result, run.partition))
 
 
-def _why(result: dg.ExecuteInProcessResult) -> str:
+def _execute(job: dg.JobDefinition, run: Run, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+    return job.execute_in_process(
+        partition_key=run.partition,
+        asset_selection=[dg.AssetKey(p) for p in run.products],
+        instance=instance,
+        run_config=_QUIET,
+        raise_on_error=False,
+        tags={"dataassets/by": "build"},
+    )
+
+
+def _why(result: dg.ExecuteInProcessResult, partition: str) -> str:
     for event in result.all_events:
         if event.is_step_failure:
             data = event.step_failure_data
@@ -119,5 +142,6 @@ def _why(result: dg.ExecuteInProcessResult) -> str:
             error = data.error
             while error and error.cause:
                 error = error.cause
-            return error.message.strip() if error else "a step failed"
-    return "the run failed before its first step; see the run in `dataassets ui`"
+            said = error.message.strip() if error else "the step failed"
+            return f"{event.step_key} {partition}: {said}; the run's log in `dataassets ui` shows where"
+    return f"{partition}: the run failed before its first step; see the run in `dataassets ui`"

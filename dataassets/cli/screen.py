@@ -1,5 +1,7 @@
 """What a build shows: a line for each finished partition, a bar where there is a terminal, tables at the end."""
 
+import math
+import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -8,13 +10,66 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from dataassets import runner
 from dataassets.cli.building import Run
 from dataassets.runner import Corpus, Done
 from dataassets.store import PRODUCTS, Manifest, Store
 
-console = Console(highlight=False, soft_wrap=True)
+_PIPE_WIDTH = 4000  # nobody looks at the width of a pipe; a cut id or url would be lost
+
+# No markup, no emoji codes: what is shown comes from documents and file names.
+console = Console(
+    highlight=False,
+    markup=False,
+    emoji=False,
+    soft_wrap=True,
+    width=None if sys.stdout.isatty() else _PIPE_WIDTH,
+)
+
+
+def heading(text: str) -> None:
+    """A line that parts one step from the next."""
+    if console.is_terminal:
+        console.rule(text)
+    else:
+        console.print(f"\n== {text}")
+
+
+def size(num_bytes: float) -> str:
+    """Bytes for a person.
+
+    >>> size(0), size(999), size(34_500), size(2_000_000_000)
+    ('0 B', '999 B', '34.5 kB', '2.0 GB')
+    """
+    if num_bytes < 1000:
+        return f"{num_bytes:,.0f} B"
+    power = min(int(math.log10(num_bytes)) // 3, 4)
+    return f"{num_bytes / 1000**power:,.1f} {('', 'kB', 'MB', 'GB', 'TB')[power]}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> plural(1, "shard"), plural(2_000, "shard")
+    ('1 shard', '2,000 shards')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def table(title: str, heads: Sequence[str], *, left: int = 1) -> Table:
+    """A table whose first columns are names and whose others are numbers.
+
+    Args:
+        title: above it, with the unit of its numbers.
+        heads: of the columns.
+        left: how many of them are names.
+    """
+    made = Table(title=title, title_justify="left")
+    for i, head in enumerate(heads):
+        made.add_column(head, justify="left" if i < left else "right", no_wrap=i < left, overflow="fold")
+    return made
 
 
 class Screen:
@@ -69,36 +124,38 @@ class Screen:
     def close(self) -> None:
         """The closing lines."""
         seconds = time.perf_counter() - self._start
-        console.print(f"{self.made} partitions made, {self.reused} reused as they were, {seconds:.1f} s")
+        console.print(f"{plural(self.made, 'partition')} made, {self.reused:,} reused as they were, {seconds:.1f} s")
         if self.quarantined:
-            console.print(f"[yellow]quarantined {self.quarantined} unreadable records (dropped/stage=raw)[/yellow]")
+            told = f"quarantined {plural(self.quarantined, 'unreadable record')}: kept below dropped/stage=raw"
+            console.print(Text(told, "yellow"))
 
 
-def _line(done: Done) -> str:
+def _line(done: Done) -> Text:
     manifest = done.manifest
     counts = manifest.counts
-    what = f"{counts.get('documents', 0):,} documents"
+    what = plural(counts.get("documents", 0), "document")
     if manifest.dropped:
-        what += f" of {counts.get('documents_in', 0):,}"
+        what = f"{counts.get('documents', 0):,} of {plural(counts.get('documents_in', 0), 'document')}"
     if "tokens" in counts:
         what += f", {counts['tokens']:,} tokens"
-    state = "[dim]as it was[/dim]" if done.skipped else f"{done.seconds:.1f} s"
-    failed = [c for c in done.checks if not c.passed]
-    marks = [f"[red]{c.name} failed[/red]" if c.blocking else f"[yellow]{c.name}[/yellow]" for c in failed]
-    return f"{manifest.product:<10} {manifest.partition:<22} {what:<42} {state} {' '.join(marks)}".rstrip()
+    line = Text(f"{manifest.product:<10} {manifest.partition:<22} {what:<42} ")
+    line.append("as it was" if done.skipped else f"{done.seconds:.1f} s", "dim" if done.skipped else "")
+    for check in done.checks:
+        if not check.passed:
+            numbers = ", ".join(f"{name} {x:.4g}" for name, x in check.numbers.items())
+            told = f"  {check.name} {'failed' if check.blocking else 'warns'}: {check.note} ({numbers})"
+            line.append(told, "red" if check.blocking else "yellow")
+    return line
 
 
 def funnel(store: Store, corpus: Corpus) -> Table:
-    """Documents and megabytes of each source after each stage, tokens at the end.
+    """Documents and bytes of each source after each stage, tokens at the end.
 
     Args:
         store: with committed products.
         corpus: of the recipe.
     """
-    table = Table(title="Funnel: documents (MB) by stage and source", title_justify="left")
-    table.add_column("stage")
-    for source in corpus.sources:
-        table.add_column(source, justify="right")
+    shown = table("Funnel: documents (text) by stage and source", ["stage", *corpus.sources])
     for product in ("raw", "cleaned", "filtered", "deduped", "tokenized"):
         cells = []
         for source in corpus.sources:
@@ -107,9 +164,9 @@ def funnel(store: Store, corpus: Corpus) -> Table:
             if product == "tokenized":
                 cells.append(f"{documents:,} ({sum(m.counts['tokens'] for m in found) / 1e6:.2f} M tokens)")
             else:
-                cells.append(f"{documents:,} ({sum(m.counts['bytes'] for m in found) / 1e6:.1f})")
-        table.add_row(product, *cells)
-    return table
+                cells.append(f"{documents:,} ({size(sum(m.counts['bytes'] for m in found))})")
+        shown.add_row(product, *cells)
+    return shown
 
 
 def drops(store: Store, corpus: Corpus) -> Table:
@@ -119,18 +176,14 @@ def drops(store: Store, corpus: Corpus) -> Table:
         store: with committed products.
         corpus: of the recipe.
     """
-    table = Table(title="Dropped documents by reason", title_justify="left")
-    table.add_column("stage")
-    table.add_column("reason", no_wrap=True)
-    for source in corpus.sources:
-        table.add_column(source, justify="right")
+    shown = table("Dropped documents by reason", ["stage", "reason", *corpus.sources], left=2)
     for product in ("raw", "cleaned", "filtered", "deduped"):
         found = {x: _manifests(store, corpus, product, x) for x in corpus.sources}
         reasons = {r for ms in found.values() for m in ms for r in m.dropped}
         numbers = {r: [sum(m.dropped.get(r, 0) for m in found[x]) for x in corpus.sources] for r in reasons}
         for reason in sorted(reasons, key=lambda r: (-sum(numbers[r]), r)):
-            table.add_row(product, reason, *(f"{n:,}" if n else "" for n in numbers[reason]))
-    return table
+            shown.add_row(product, reason, *(f"{n:,}" if n else "" for n in numbers[reason]))
+    return shown
 
 
 def mix_table(name: str, sources: Sequence[tuple[str, float, float, float]]) -> Table:
@@ -140,12 +193,11 @@ def mix_table(name: str, sources: Sequence[tuple[str, float, float, float]]) -> 
         name: of the mix.
         sources: name, tokens asked, tokens achieved, epochs.
     """
-    table = Table(title=f"Mix {name}: tokens asked and achieved", title_justify="left")
-    for head in ("source", "asked", "achieved", "off", "epochs"):
-        table.add_column(head, justify="left" if head == "source" else "right")
+    heads = ["source", "asked", "achieved", "off", "times read"]
+    shown = table(f"Mix {name}: tokens asked and achieved", heads)
     for source, asked, achieved, epochs in sources:
-        table.add_row(source, f"{asked:,.0f}", f"{achieved:,.0f}", f"{achieved / asked - 1:+.2%}", f"{epochs:.2f}")
-    return table
+        shown.add_row(source, f"{asked:,.0f}", f"{achieved:,.0f}", f"{achieved / asked - 1:+.2%}", f"{epochs:.2f}")
+    return shown
 
 
 def mixes(store: Store, corpus: Corpus) -> list[Table]:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -141,6 +142,8 @@ def _one_thread() -> None:
     """Workers share the cores among themselves: no library in them starts threads of its own."""
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "TOKENIZERS_PARALLELISM"):
         os.environ[name] = "1"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear; it ends its workers
+
     import pyarrow as pa
 
     pa.set_cpu_count(1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from dataassets.defs.partitions import SNAPSHOT, SOURCE, Partitions
+from dataassets.defs.partitions import SNAPSHOT, SOURCE
 from dataassets.recipe.snapshots import Cadence
 from dataassets.runner import Corpus
 
@@ -14,7 +14,7 @@ _CRON: dict[Cadence, str] = {"daily": "0 3 * * *", "weekly": "0 3 * * 0", "month
 
 
 def automation(
-    corpus: Corpus, partitions: Partitions
+    corpus: Corpus,
 ) -> tuple[list[dg.ScheduleDefinition], list[dg.AutomationConditionSensorDefinition]]:
     """The schedule and the sensor; both are off until switched on in the UI.
 
@@ -23,11 +23,8 @@ def automation(
 
     Args:
         corpus: of the recipe.
-        partitions: of the recipe.
     """
-    intake = dg.define_asset_job(
-        "intake", selection=dg.AssetSelection.assets(*INTAKE), partitions_def=partitions.corpus
-    )
+    intake = dg.define_asset_job("intake", selection=dg.AssetSelection.assets(*INTAKE))
 
     @dg.schedule(
         name="closed_snapshot",

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,10 @@ from typing import Any
 from dataassets.cli import screen
 
 STEPS, SAVED_AT = 50, 25
+
+
+class TrainingError(ValueError):
+    """The demo's training did not run to its end."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ def run(root: Path) -> Outcome | None:
         None where torch is not installed.
 
     Raises:
-        RuntimeError: the script failed.
+        TrainingError: the script, or the loader's bench, failed.
     """
     if importlib.util.find_spec("torch") is None:
         screen.console.print("torch is not installed: pip install 'dataassets[train]', then run the demo again")
@@ -71,18 +76,37 @@ def _train(root: Path, log: Path, options: list[str]) -> list[dict[str, Any]]:
     log.unlink(missing_ok=True)
     command = [sys.executable, str(_script()), "--data", str(root / "data" / "mixed" / "pretrain")]
     command += ["--steps", str(STEPS), "--log", str(log), *options]
-    screen.console.print(" ".join(os.path.relpath(c) if c.startswith("/") else c for c in command[1:]))
+    shown = [os.path.relpath(c) if os.path.isabs(c) else c for c in command[1:]]  # noqa: PTH117 - options, not paths
+    screen.console.print("python " + " ".join(shown))
     with screen.console.status("training"):
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
-        raise RuntimeError(f"the training script failed ({ended.returncode}):\n{ended.stderr[-2000:]}")
+        raise TrainingError(f"the training script failed ({ended.returncode}):\n{ended.stderr[-2000:]}")
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
 def _loader_speed(root: Path) -> str:
     command = [sys.executable, "-m", "loader", "bench", str(root / "data" / "mixed" / "pretrain"), "--seconds", "2"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
-    return "loader alone: " + " ".join(ended.stdout.split("\n")[:4]).strip()
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise TrainingError(f"{' '.join(command[1:])} failed ({ended.returncode}):\n{ended.stderr[-2000:]}")
+    return told_speed(ended.stdout)
+
+
+def told_speed(bench: str) -> str:
+    r"""One line of what `python -m loader bench` printed.
+
+    Args:
+        bench: its lines `<name> <rate> Mtok/s …`, one for the floor and one for the loader.
+
+    >>> told_speed("floor  2,707.0 Mtok/s   1.00 of the floor\nLoader   253.4 Mtok/s   0.09 of the floor\n")
+    'loader alone: 253 Mtok/s (floor, one conversion into a kept buffer: 2,707 Mtok/s)'
+    """
+    found = re.findall(r"^(\w+) +([\d,.]+) Mtok/s", bench, re.MULTILINE)
+    rates = {name: float(rate.replace(",", "")) for name, rate in found}
+    floor = rates.pop("floor")
+    (own,) = rates.values()
+    return f"loader alone: {own:,.0f} Mtok/s (floor, one conversion into a kept buffer: {floor:,.0f} Mtok/s)"
 
 
 def _script() -> Path:
