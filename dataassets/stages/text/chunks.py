@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dataassets.stages.text import kernels
 from dataassets.stages.text.buffers import Bytes, Ints, frozen
 from dataassets.stages.text.classes import class_table
+from dataassets.stages.text.exceptions import exceptions
 from dataassets.stages.text.plain import REFUSED, less_refused
 from dataassets.stages.text.rules import MOST_WORDS, cuts, joined, pairs
 
@@ -43,18 +44,35 @@ class Words(NamedTuple):
 
 
 class _Memory(threading.local):
-    """What a thread knows of chunks; the first bytes of the arena stay empty, as place 0 means UNKNOWN."""
+    """What a thread knows of chunks; exceptions and their words from the start. Place 0, UNKNOWN, stays empty."""
 
     def __init__(self) -> None:
-        self.forget()
+        self.arena, self.slots = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
+        self.used = self.known = 0
 
-    def forget(self) -> None:
+    def begin(self) -> None:
+        """Forget all but the exceptions."""
         self.arena = np.zeros(ARENA_BYTES, np.uint8)
         self.slots = np.zeros(NUM_SLOTS, np.uint64)
         self.used, self.known = 8, 0
+        seeds = sorted({*exceptions(), *(word for pair in pairs() for word in pair)})
+        buffer = np.frombuffer("\n".join(seeds).encode(), np.uint8)
+        ends = frozen(np.array([0, len(buffer)], np.int64))
+        _learn(self.arena, self.find(buffer, ends[:1], ends[1:])[-1])
+
+    def find(self, buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Starts, stops and records of the chunks of texts, first [T + 1] as of Words, and the records that are new."""
+        most = int((stops - starts).sum() + len(starts) + 1) // 2 + 1
+        at, end, records, new = (np.empty(most, np.int64) for _ in range(4))
+        first = np.zeros(len(starts) + 1, np.int64)
+        num_new, self.used = kernels.find_chunks(
+            buffer, starts, stops, class_table(), self.slots, self.arena, self.used, at, end, records, first, new
+        )
+        self.known += num_new
+        return at[: first[-1]], end[: first[-1]], records[: first[-1]], first, new[:num_new]
 
     def is_full(self) -> bool:
-        return 2 * self.known > len(self.slots) or self.used + (ARENA_BYTES >> 6) > len(self.arena)
+        return 2 * self.known >= len(self.slots) or self.used + (ARENA_BYTES >> 6) > len(self.arena)
 
 
 class _Rare(NamedTuple):
@@ -168,24 +186,18 @@ def _without_refused(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Bytes, I
 
 def _block(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints, Ints]:
     """Starts and stops of the words of some texts, and how many words each has."""
-    memory, most = _memory, int((stops - starts).sum() + len(starts) + 1) // 2 + 1
-    at, end, records, new = (np.empty(most, np.int64) for _ in range(4))
-    first = np.zeros(len(starts) + 1, np.int64)
-    num_new, memory.used = kernels.find_chunks(
-        buffer, starts, stops, class_table(), memory.slots, memory.arena, memory.used, at, end, records, first, new
-    )
-    memory.known += num_new
-    _learn(memory.arena, new[:num_new])
-    num = first[-1]
-    at, end, records = at[:num], end[:num], records[:num]
+    memory = _memory
+    if memory.is_full():
+        memory.begin()
+    at, end, records, first, new = memory.find(buffer, starts, stops)
+    left = np.empty_like(new)
+    _learn(memory.arena, left[: kernels.learn_plain(memory.arena, memory.slots, new, class_table(), left)])
     rare = _look_closer(buffer, at, end, records, first, memory.arena)
     rare_first, rare_ends, _ = rare.arrays()
     counts = np.zeros(len(starts), np.int64)
     kernels.count_words(records, first, memory.arena, rare_first, counts)
     word_starts, word_stops = (np.empty(int(counts.sum()), np.int64) for _ in range(2))
     kernels.write_words(at, records, memory.arena, rare_first, rare_ends, word_starts, word_stops)
-    if memory.is_full():
-        memory.forget()
     return word_starts, word_stops, counts
 
 

@@ -64,8 +64,8 @@ def test_compiled_cuts_are_the_plain_cuts(texts):
 
 @pytest.fixture
 def _small_memory(monkeypatch):
-    monkeypatch.setattr(chunks, "NUM_SLOTS", 256)
-    monkeypatch.setattr(chunks, "ARENA_BYTES", 4096)
+    monkeypatch.setattr(chunks, "NUM_SLOTS", 4096)
+    monkeypatch.setattr(chunks, "ARENA_BYTES", 1 << 16)
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 1000)
     monkeypatch.setattr(chunks, "_memory", chunks._Memory())
 
@@ -83,11 +83,12 @@ def test_equal_hashes_prove_nothing(monkeypatch):
     """Where two chunks have swapped slots, as if their hashes met, the bytes tell them apart."""
     memory = chunks._Memory()
     monkeypatch.setattr(chunks, "_memory", memory)
-    assert_plain(["one don't"])
-    used, low = memory.slots != 0, np.uint64(0xFFFFFFFF)
-    tops, places = memory.slots[used] & ~low, memory.slots[used] & low
-    memory.slots[used] = tops | places[::-1]
-    assert_plain(["one don't", "one", "don't"])
+    assert_plain(["one- don't!"])
+    low, places = np.uint64(0xFFFFFFFF), [memory.arena.tobytes().rindex(word) - 8 for word in (b"one-", b"don't!")]
+    slots = [int(np.flatnonzero(memory.slots & low == place)[0]) for place in places]
+    tops = memory.slots[slots] & ~low
+    memory.slots[slots] = tops | np.array(places[::-1], np.uint64)
+    assert_plain(["one- don't!", "one-", "don't!"])
 
 
 def test_threads_do_not_disturb_each_other():
