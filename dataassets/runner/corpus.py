@@ -11,7 +11,7 @@ from dataassets.recipe.snapshots import next_start
 from dataassets.store import CORPUS, PRODUCTS, partition_key, split_key
 
 # Raised when a stage's output for equal input and settings changes; the products above it are then made again.
-CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1")
+CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1") | dict.fromkeys(("signals", "filtered", "signatures"), "2")
 
 Cell = tuple[str, str]  # product, partition
 

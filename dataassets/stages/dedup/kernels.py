@@ -1,12 +1,12 @@
 """Compiled loops of dedup: words to shingles to signatures, and the one ordered pass over pairs.
 
-Shapes: D documents, H hashes a signature, M shingles of one document, P pairs, N documents in pairs.
+Shapes: D documents, W words, H hashes a signature, M shingles of one document, P pairs, N documents in pairs.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text import Bytes, Hashes, Int, Ints, class_table, compiled, word_hashes
+from dataassets.stages.text import Bytes, Hashes, Int, Ints, compiled, fnv1a, word_spans
 
 Hash32 = npt.NDArray[np.uint32]
 
@@ -97,10 +97,11 @@ def sign_shingles(shingles: Hash32, num_shingles: Int, a: Hash32, b: Hash32, out
 
 
 @compiled
-def sign_documents(
+def sign_documents(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes,
-    offsets: Ints,
-    table: Bytes,
+    starts: Ints,
+    stops: Ints,
+    first: Ints,
     ngram: Int,
     a: Hash32,
     b: Hash32,
@@ -111,8 +112,9 @@ def sign_documents(
 
     Args:
         buffer: uint8 [bytes], lower-cased UTF-8.
-        offsets: int64 [D + 1].
-        table: `class_table()`.
+        starts: int64 [W], first byte of each word, as `stages.text.Words` has them.
+        stops: int64 [W], the byte after each.
+        first: int64 [D + 1]; document d has words first[d] to first[d + 1].
         ngram: words in a shingle.
         a: uint32 [H], odd factors.
         b: uint32 [H], summands.
@@ -120,11 +122,13 @@ def sign_documents(
         out_num: int32 [D], the number of shingles.
     """
     longest = np.int64(0)
-    for d in range(len(offsets) - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
+    for d in range(len(first) - 1):
+        longest = max(longest, first[d + 1] - first[d])
     words, shingles = np.empty(longest, np.uint64), np.empty(longest, np.uint32)
-    for d in range(len(offsets) - 1):
-        num_words = word_hashes(buffer, offsets[d], offsets[d + 1], table, words)
+    for d in range(len(first) - 1):
+        num_words = first[d + 1] - first[d]
+        for w in range(num_words):
+            words[w] = fnv1a(buffer, starts[first[d] + w], stops[first[d] + w])
         num = shingle_hashes(words, num_words, ngram, shingles)
         out_num[d] = num
         if num > 0:
@@ -153,8 +157,6 @@ def resolve(later_P: Ints, earlier_P: Ints, exact_P: npt.NDArray[np.bool_], out_
 def warm_up() -> None:
     """Compile the kernels, or load them from numba's cache, before a clock or a pool of workers starts."""
     one = np.ones(1, np.uint32)
-    buffer = np.frombuffer(b"a", np.uint8)
-    offsets = np.array([0, 1])
-    offsets.flags.writeable = False
-    sign_documents(buffer, offsets, class_table(), 1, one, one, np.zeros((1, 1), np.uint32), np.zeros(1, np.int32))
+    spans = word_spans(np.frombuffer(b"a", np.uint8), np.array([0, 1]))
+    sign_documents(*spans, 1, one, one, np.zeros((1, 1), np.uint32), np.zeros(1, np.int32))
     resolve(np.ones(1, np.int64), np.zeros(1, np.int64), np.zeros(1, bool), np.full(2, -1, np.int64))

@@ -15,6 +15,7 @@ from dataassets.recipe import Dedup, MinHash
 from dataassets.report import Histogram, Report
 from dataassets.stages.dedup.minhash import permutations
 
+BATCH_ROWS = 1024  # documents cut at a time: bounds the memory, changes no result
 SHINGLE_EDGES = (0.0, *(float(2**k) for k in range(21)))
 
 
@@ -68,13 +69,16 @@ def _text_hashes(texts: pa.ChunkedArray) -> pa.Array:
 
 def _signatures(texts: pa.ChunkedArray, *, settings: MinHash) -> tuple[pa.Array, np.ndarray]:
     from dataassets.stages.dedup.kernels import sign_documents
-    from dataassets.stages.text import class_table, utf8_buffers
+    from dataassets.stages.text import utf8_buffers, word_spans
 
     buffer, offsets = utf8_buffers(pc.utf8_lower(texts))
     a, b = permutations(num_perm=settings.num_perm, seed=settings.seed)
     sig_DH = np.zeros((len(texts), settings.num_perm), np.uint32)
     num_D = np.zeros(len(texts), np.int32)
-    sign_documents(buffer, offsets, class_table(), settings.ngram, a, b, sig_DH, num_D)
+    for row in range(0, len(texts), BATCH_ROWS):
+        rows = slice(row, row + BATCH_ROWS)
+        spans = word_spans(buffer, offsets[row : row + BATCH_ROWS + 1])
+        sign_documents(*spans, settings.ngram, a, b, sig_DH[rows], num_D[rows])
     kind = records.signatures(settings.num_perm).field("signature").type
     values = pa.array(sig_DH.reshape(-1))
     return pa.FixedSizeListArray.from_arrays(values, type=kind, mask=pa.array(num_D == 0)), num_D

@@ -94,7 +94,7 @@ def _of_lines_and_words(buffer: Bytes, offsets: Ints, stop_words: list[str]) -> 
     lines.count_lines(buffer, offsets[:-1], offsets[1:], class_table(), lines_DQ)
     words_DQ = np.zeros((len(offsets) - 1, len(grams.WORDS)), np.int64)
     spans = word_spans(buffer, offsets)
-    grams.count_words(buffer, *spans, class_table(), _hashes(stop_words), words_DQ)
+    grams.count_words(*spans, class_table(), _hashes(stop_words), words_DQ)
     n = dict(zip(lines.LINES + grams.WORDS, [*lines_DQ.T, *words_DQ.T], strict=True))
     return {
         "num_chars": n["chars"],

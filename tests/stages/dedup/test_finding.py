@@ -218,7 +218,7 @@ def test_recall_on_natural_near_duplicates_is_that_of_the_curve():
         met[seed] = (keys[:, pairs[:, 0]] == keys[:, pairs[:, 1]]).any(axis=0)
     for low in (0.5, 0.6, 0.7, 0.8, 0.9):
         own = (jaccard >= low) & (jaccard < low + 0.1)
-        assert own.sum() > 10
+        assert own.sum() > 5
         recall = met[:, own].mean(axis=1)
         curve = (1 - (1 - jaccard[own] ** 8) ** 14).mean()
         assert abs(recall.mean() - curve) < 4 * recall.std() / NUM_SEEDS**0.5 + 0.01

@@ -1,7 +1,4 @@
-"""Decisions against datatrove 0.10.1 on real documents; skipped where the shared data is absent.
-
-Words are cut more simply than there, so only the tests that read no words are compared.
-"""
+"""Decisions against datatrove 0.10.1 on real documents; skipped where the shared data is absent."""
 
 import hashlib
 from pathlib import Path
@@ -10,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from dataassets.recipe import C4, Filter, FineWeb, GopherRepetition
+from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition
 from dataassets.stages.filter import judge, measure, signals
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -19,16 +16,15 @@ pytestmark = pytest.mark.skipif(not (DATA / "golden_datatrove.parquet").exists()
 NO_PUNCT = C4(terminal_punct=False)
 FILTERS = {
     "gopher_rep": Filter(gopher_repetition=GopherRepetition()),
+    "gopher_qual": Filter(gopher_quality=GopherQuality()),
     "c4": Filter(c4=C4()),
     "c4_nopunct": Filter(c4=NO_PUNCT),
     "fineweb": Filter(fineweb=FineWeb()),
+    "chain": Filter(
+        gopher_repetition=GopherRepetition(), gopher_quality=GopherQuality(), c4=NO_PUNCT, fineweb=FineWeb()
+    ),
 }
-WORDLESS = {  # tests that read no words and stand before those that do
-    "gopher_rep": {"empty", "dup_para_frac", "dup_para_char_frac", "dup_line_frac", "dup_line_char_frac"},
-    "fineweb": {"empty", "line_punct_ratio", "short_line_ratio", "char_dup_ratio"},
-    "c4": {"lorem_ipsum", "curly_bracket"},
-    "c4_nopunct": {"lorem_ipsum", "curly_bracket"},
-}
+NAMES = {"gopher_repetition": "gopher_rep", "gopher_quality": "gopher_qual", "c4": "c4_nopunct"}  # as in the chain
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +44,7 @@ def golden():
 
 @pytest.fixture(scope="module")
 def decided(golden, documents_of):
-    """By filter: the reasons without the rule's name, and the texts."""
+    """By filter: the reasons and the texts; and the signals."""
     documents = documents_of(golden[1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -61,23 +57,24 @@ def decided(golden, documents_of):
     for name, chosen in FILTERS.items():
         table, _ = judge(documents, measured[chosen.c4 is None or chosen.c4.terminal_punct], settings=chosen)
         found[name] = table["reason"].to_pylist(), table["text"].to_pylist()
-    return found
+    return found, measured[True]
 
 
-@pytest.mark.parametrize("name", WORDLESS)
-def test_tests_that_read_no_words_decide_as_the_reference_does(name, golden, decided):
-    ours = [reason.partition(":")[2] for reason in decided[name][0]]
-    theirs = golden[0][name].to_pylist()
-    assert [r if r in WORDLESS[name] else "" for r in ours] == [r if r in WORDLESS[name] else "" for r in theirs]
+@pytest.mark.parametrize("name", FILTERS)
+def test_decision_and_first_reason_are_those_of_the_reference(name, golden, decided):
+    split = [reason.partition(":") for reason in decided[0][name][0]]
+    chained = [f"{NAMES.get(rule, rule)}:{test}" if rule else "" for rule, _, test in split]
+    assert (chained if name == "chain" else [test for _, _, test in split]) == golden[0][name].to_pylist()
 
 
 @pytest.mark.parametrize("name", ["c4", "c4_nopunct"])
-def test_the_rewritten_text_is_that_of_the_reference_wherever_both_keep_it(name, golden, decided):
-    hashes = [hashlib.sha1(text.encode()).hexdigest() for text in decided[name][1]]
-    both = [
-        (ours, theirs)
-        for reason, ours, theirs in zip(decided[name][0], hashes, golden[0][f"{name}_sha1"].to_pylist(), strict=True)
-        if not reason and theirs
+def test_the_rewritten_text_is_that_of_the_reference(name, golden, decided):
+    reasons, texts = decided[0][name]
+    hashes = [
+        None if reason else hashlib.sha1(text.encode()).hexdigest() for reason, text in zip(reasons, texts, strict=True)
     ]
-    assert len(both) > 450
-    assert all(ours == theirs for ours, theirs in both)
+    assert hashes == golden[0][f"{name}_sha1"].to_pylist()
+
+
+def test_numbers_of_words_are_those_of_the_reference(golden, decided):
+    assert decided[1]["num_words"].to_pylist() == golden[0]["nwords"].to_pylist()
