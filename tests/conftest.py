@@ -13,6 +13,11 @@ settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first: beside the one that waits for a daemon, the second worker does the rest."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture
 def corpus(tmp_path: Path) -> Located:
     """The small corpus and its recipe, nothing built."""
