@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from dataassets.recipe import Located, parse
-from dataassets.runner import PROMISES, Corpus, Work
+from dataassets.runner import CODE_VERSIONS, PROMISES, Corpus, Work
 from dataassets.store import CORPUS, PRODUCTS
 
 WINDOWS = [
@@ -109,7 +109,7 @@ def test_each_asset_tells_itself_its_version_and_one_partition_a_run(told):
     for product in PRODUCTS:
         node = graph.get(dg.AssetKey(product))
         assert node.description.endswith(".")
-        assert node.code_version == "1"
+        assert node.code_version == CODE_VERSIONS[product]
         assert node.backfill_policy == dg.BackfillPolicy.multi_run(1)
 
 
