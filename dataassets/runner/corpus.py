@@ -154,7 +154,16 @@ class Corpus:
         if product == "duplicates":
             body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash"})
             return body | {"priority": recipe.priority}
-        return _SETTINGS[product](self, split_key(partition)[1])
+        of_source: dict[str, Callable[[str], dict[str, Any]]] = {
+            "raw": self._raw,
+            "cleaned": self._cleaned,
+            "signals": self._signals,
+            "filtered": self._filtered,
+            "signatures": self._signatures,
+            "deduped": lambda _source: {},
+            "tokenized": self._tokenized,
+        }
+        return of_source[product](split_key(partition)[1])
 
     def _raw(self, source: str) -> dict[str, Any]:
         recipe = self.located.recipe
@@ -182,14 +191,3 @@ class Corpus:
 
         settings = self.located.recipe.tokenize
         return settings.model_dump(mode="json") | {"sha256": vocabulary(settings).sha256}
-
-
-_SETTINGS: dict[str, Callable[[Corpus, str], dict[str, Any]]] = {
-    "raw": Corpus._raw,  # noqa: SLF001 - its own methods
-    "cleaned": Corpus._cleaned,  # noqa: SLF001
-    "signals": Corpus._signals,  # noqa: SLF001
-    "filtered": Corpus._filtered,  # noqa: SLF001
-    "signatures": Corpus._signatures,  # noqa: SLF001
-    "deduped": lambda _corpus, _source: {},
-    "tokenized": Corpus._tokenized,  # noqa: SLF001
-}

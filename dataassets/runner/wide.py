@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,9 @@ from dataassets.recipe import Dedup, Mix
 from dataassets.report import Check
 from dataassets.runner import checks
 from dataassets.store import FileEntry, Job, Store, UnitRecord, split_key
+
+if TYPE_CHECKING:  # a stage is imported where it runs
+    from dataassets.stages.mix import Picks, Plan, ShardPlan
 
 NUM_BUCKETS = 64  # of the dedup exchange: bounds memory, never changes the result
 
@@ -87,10 +91,10 @@ class Mixed:
 
     records: list[UnitRecord]
     checks: list[Check]
-    plan: Any
+    plan: "Plan"
 
 
-def mix_plan(store: Store, parts: list[PartFile], *, settings: Mix) -> Any:  # noqa: ANN401 - stages.mix.Plan
+def mix_plan(store: Store, parts: list[PartFile], *, settings: Mix) -> "Plan":
     """Plan a mix exactly, from lengths and ids alone.
 
     Args:
@@ -138,14 +142,14 @@ def run_mix(
     return Mixed(records, _mix_checks(store, plan, records), plan)
 
 
-def _stems(plan: Any) -> Iterator[str]:  # noqa: ANN401
+def _stems(plan: "Plan") -> Iterator[str]:
     numbers = {"train": 0, "val": 0}
     for shard in plan.shards:
         yield f"{shard.split}/shard_{numbers[shard.split]:05d}"
         numbers[shard.split] += 1
 
 
-def _scatter(unit: tuple[Store, PartFile, Any]) -> pa.Table:
+def _scatter(unit: tuple[Store, PartFile, "Picks"]) -> pa.Table:
     from dataassets.stages.mix import scatter
 
     store, p, picks = unit
@@ -171,7 +175,7 @@ def _write_shard(store: Store, job: Job, stems: list[str], bucket: int, rows: pa
     return store.finish_unit(job, bucket, UnitRecord(files=files, digests=digests, counts=counts))
 
 
-def _mix_checks(store: Store, plan: Any, records: list[UnitRecord]) -> list[Check]:  # noqa: ANN401
+def _mix_checks(store: Store, plan: "Plan", records: list[UnitRecord]) -> list[Check]:
     worst, holds = 0.0, True
     for source in plan.sources:
         off = abs(source.achieved - source.asked)
@@ -188,13 +192,13 @@ def _mix_checks(store: Store, plan: Any, records: list[UnitRecord]) -> list[Chec
     return checks.told("mixed", results)
 
 
-def _ids(store: Store, records: list[UnitRecord], split: str) -> Any:  # noqa: ANN401
+def _ids(store: Store, records: list[UnitRecord], split: str) -> npt.NDArray[np.bytes_]:
     """Ids of all documents of a split, each once."""
     own = [record.files[2].name for record in records if record.files[0].name.split("/")[-2] == split]
     found = [np.empty(0, "V16"), *(store.read_ids(name) for name in own)]
     return np.unique(np.concatenate(found).view("S16"))
 
 
-def _reads_back(store: Store, record: UnitRecord, shard: Any) -> bool:  # noqa: ANN401
+def _reads_back(store: Store, record: UnitRecord, shard: "ShardPlan") -> bool:
     """Whether a shard's bytes are those written, its index fits them, and both hold what was planned."""
     return store.shard_holds(record.files) == (shard.documents, shard.tokens)

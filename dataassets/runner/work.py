@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from dataassets.runner.corpus import Cell, Corpus
 from dataassets.runner.units import Unit, run_unit
 from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
 from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, split_key
+
+if TYPE_CHECKING:  # a stage is imported where it runs
+    from dataassets.stages.mix import Plan
 
 
 class ChecksFailedError(ValueError):
@@ -162,7 +165,7 @@ class Work:
         tell.units = len(units)
         return self._composed(job, causes, self.executor.map(run_unit, units, on_done=tell))
 
-    def plan(self, mix: str) -> Any:  # noqa: ANN401 - stages.mix.Plan
+    def plan(self, mix: str) -> "Plan":
         """Plan a mix from the tokenized partitions that are there, writing nothing.
 
         Raises:

@@ -201,7 +201,7 @@ def test_signatures_of_another_shape_are_refused():
 @pytest.mark.skipif(not DOCS.exists(), reason="no shared data here")
 def test_recall_on_natural_near_duplicates_is_that_of_the_curve():
     """Brute-force Jaccard of all pairs of one manual in many languages; the curve, averaged over each bin's pairs."""
-    texts = pq.read_table(DOCS, filters=[("source", "=", "web/debian-handbook")])["text"].to_pylist()[::8]
+    texts = pq.read_table(DOCS, filters=[("source", "=", "web/debian-handbook")])["text"].to_pylist()[::6]
     cut = [words(text.lower()) for text in texts]
     sets = [frozenset(hash(tuple(w[i : i + 5])) for i in range(len(w) - 4)) for w in cut]
     pairs = np.array(list(itertools.combinations(range(len(sets)), 2)))
@@ -218,7 +218,7 @@ def test_recall_on_natural_near_duplicates_is_that_of_the_curve():
         met[seed] = (keys[:, pairs[:, 0]] == keys[:, pairs[:, 1]]).any(axis=0)
     for low in (0.5, 0.6, 0.7, 0.8, 0.9):
         own = (jaccard >= low) & (jaccard < low + 0.1)
-        assert own.sum() > 5
+        assert own.sum() > 10
         recall = met[:, own].mean(axis=1)
         curve = (1 - (1 - jaccard[own] ** 8) ** 14).mean()
         assert abs(recall.mean() - curve) < 4 * recall.std() / NUM_SEEDS**0.5 + 0.01
