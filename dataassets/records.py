@@ -44,33 +44,31 @@ DOCUMENTS = pa.schema(
 # signals: one row for each cleaned document, in its order, kept later or not; a column for each measured quantity,
 # named as the test that reads it where it is a share. Null: the quantity does not exist (a share of nothing).
 # c4_*: the same of the text as C4 rewrites it; null where C4 refuses the document, c4_refused then says why.
+# These are always there; rules with signals of their own add them behind (stages.filter.schema).
+LANGUAGE = [pa.field("language", pa.string()), pa.field("language_score", pa.float32())]
 _SHAPE = ("line_punct_ratio", "short_line_ratio", "char_dup_ratio", "list_ratio")
-SIGNALS = pa.schema(
-    [
-        ID,
-        pa.field("num_chars", pa.int64(), nullable=False),
-        pa.field("num_words", pa.int64(), nullable=False),
-        pa.field("num_lines", pa.int64(), nullable=False),  # lines that are not blank
-        pa.field("language", pa.string()),
-        pa.field("language_score", pa.float32()),
-        *(pa.field(f"dup_{what}_frac", pa.float64()) for what in ("para", "para_char", "line", "line_char")),
-        *(pa.field(f"top_{n}_gram", pa.float64()) for n in range(2, 5)),
-        *(pa.field(f"duplicated_{n}_n_grams", pa.float64()) for n in range(5, 11)),
-        pa.field("num_nonsymbol_words", pa.int64(), nullable=False),
-        pa.field("mean_word_length", pa.float64()),  # of the words that are no symbols, characters
-        *(pa.field(f"{mark}_ratio", pa.float64()) for mark in ("hash", "ellipsis")),  # per word
-        *(pa.field(f"{what}_lines", pa.float64()) for what in ("bullet", "end_ellipsis")),  # share of lines
-        pa.field("alpha_words", pa.float64()),  # share of words with a letter
-        pa.field("num_stop_words", pa.int64(), nullable=False),  # distinct ones
-        *(pa.field(name, pa.float64()) for name in _SHAPE),
-        pa.field("c4_refused", pa.string(), nullable=False),  # "", lorem_ipsum or curly_bracket
-        pa.field("c4_lines", pa.list_(pa.int32())),  # numbers of the lines kept, counted as str.splitlines does
-        pa.field("c4_num_sentences", pa.int64()),
-        pa.field("c4_num_words", pa.int64()),
-        pa.field("c4_num_lines", pa.int64()),
-        *(pa.field(f"c4_{name}", pa.float64()) for name in _SHAPE),
-    ]
-)
+STANDARD = [
+    pa.field("num_chars", pa.int64(), nullable=False),
+    pa.field("num_words", pa.int64(), nullable=False),
+    pa.field("num_lines", pa.int64(), nullable=False),  # lines that are not blank
+    *(pa.field(f"dup_{what}_frac", pa.float64()) for what in ("para", "para_char", "line", "line_char")),
+    *(pa.field(f"top_{n}_gram", pa.float64()) for n in range(2, 5)),
+    *(pa.field(f"duplicated_{n}_n_grams", pa.float64()) for n in range(5, 11)),
+    pa.field("num_nonsymbol_words", pa.int64(), nullable=False),
+    pa.field("mean_word_length", pa.float64()),  # of the words that are no symbols, characters
+    *(pa.field(f"{mark}_ratio", pa.float64()) for mark in ("hash", "ellipsis")),  # per word
+    *(pa.field(f"{what}_lines", pa.float64()) for what in ("bullet", "end_ellipsis")),  # share of lines
+    pa.field("alpha_words", pa.float64()),  # share of words with a letter
+    pa.field("num_stop_words", pa.int64(), nullable=False),  # distinct ones
+    *(pa.field(name, pa.float64()) for name in _SHAPE),
+    pa.field("c4_refused", pa.string(), nullable=False),  # "", lorem_ipsum or curly_bracket
+    pa.field("c4_lines", pa.list_(pa.int32())),  # numbers of the lines kept, counted as str.splitlines does
+    pa.field("c4_num_sentences", pa.int64()),
+    pa.field("c4_num_words", pa.int64()),
+    pa.field("c4_num_lines", pa.int64()),
+    *(pa.field(f"c4_{name}", pa.float64()) for name in _SHAPE),
+]
+SIGNALS = pa.schema([ID, *LANGUAGE, *STANDARD])
 
 # duplicates: one row for each document that goes, with the kept document that it repeats.
 DUPLICATES = pa.schema(

@@ -68,10 +68,10 @@ def _reason(manifest: Manifest, reason: str, signals: pa.Table | None) -> str:
     rule, _, name = reason.partition(":")
     if manifest.product != "filtered" or signals is None:
         return reason
-    from dataassets.stages.filter.limits import tests
+    from dataassets.stages.filter import rules
 
     settings = Filter.model_validate(manifest.settings)
-    for test in tests(rule, signals, settings=settings):
+    for test in rules.rule(rule).tests(signals, settings=settings):
         if test.name == name:
             value = signals.column(test.column)[0].as_py()
             limit = "" if test.limit is None else f", limit {_number(test.limit)}"

@@ -9,9 +9,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from dataassets.recipe.base import WRITTEN
+from dataassets.recipe.base import WRITTEN, with_paths
 from dataassets.recipe.errors import RecipeError
 from dataassets.recipe.model import Recipe
+from dataassets.recipe.rules import Filter
 from dataassets.recipe.telling import told
 
 RECIPE_ENV = "DATAASSETS_RECIPE"
@@ -39,6 +40,11 @@ class Located:
         if "://" in path:
             return path
         return os.path.normpath(self.file.resolve().parent / Path(path).expanduser())
+
+    def filter_of(self, source: str) -> Filter:
+        """The filter settings that hold for a source, the files that they name as absolute paths."""
+        found: Filter = with_paths(self.recipe.filter_of(source), self.resolve)
+        return found
 
 
 def load(file: str | Path) -> Located:

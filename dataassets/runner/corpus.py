@@ -11,7 +11,7 @@ from dataassets.recipe.snapshots import next_start
 from dataassets.store import CORPUS, PRODUCTS, partition_key, split_key
 
 # Raised when a stage's output for equal input and settings changes; the products above it are then made again.
-CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1") | dict.fromkeys(("signals", "filtered", "signatures"), "2")
+CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1") | {"signals": "3", "filtered": "3", "signatures": "2"}
 
 Cell = tuple[str, str]  # product, partition
 
@@ -177,7 +177,7 @@ class Corpus:
     def _signals(self, source: str) -> dict[str, Any]:
         from dataassets.stages.filter import measured_by
 
-        return measured_by(self.located.recipe.filter_of(source))
+        return measured_by(self.located.filter_of(source))
 
     def _filtered(self, source: str) -> dict[str, Any]:
         return self.located.recipe.filter_of(source).model_dump(mode="json")

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dataassets.records import KEPT, SIGNALS
+from dataassets.records import KEPT
 from dataassets.report import Report
 from dataassets.store import FileEntry, Job, Store, UnitRecord, split_key
 
@@ -85,7 +85,7 @@ def _signals(unit: Unit) -> UnitRecord:
     table, report = measure(unit.table(), settings=unit.settings)
     keep = Keeper(unit)
     keep.add(table, report)
-    required = [table.column(field.name) for field in SIGNALS if not field.nullable]
+    required = [table.column(field.name) for field in table.schema if not field.nullable]
     return keep.record(rows_expected=unit.parts[0][2].rows, nulls=sum(c.null_count for c in required))
 
 

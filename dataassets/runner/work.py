@@ -216,7 +216,8 @@ class Work:
     def _units(self, job: Job) -> list[Unit]:
         """One unit for each upstream part."""
         snapshot, source = split_key(job.partition)
-        clean, filters, dedup = (f(source) for f in (self.recipe.clean_of, self.recipe.filter_of, self.recipe.dedup_of))
+        clean, dedup = self.recipe.clean_of(source), self.recipe.dedup_of(source)
+        filters = self.corpus.located.filter_of(source)
         settings: Any = {
             "cleaned": (clean, self.recipe.sources[source].normalize),
             "signals": filters,

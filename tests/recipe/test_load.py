@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dataassets.recipe import Clean, Filter, RecipeError, Tokenize, demo_text, find_or_demo, load, parse
+from dataassets.recipe import Clean, Filter, Located, RecipeError, Tokenize, demo_text, find_or_demo, load, parse
+from dataassets.recipe.base import FilePath, with_paths
 
 MIX = {"tokens": 1000, "weights": {"web": 0.5, "books": 0.5}}
 BASE = {
@@ -225,3 +226,9 @@ def test_the_recipe_of_a_process(tmp_path, monkeypatch):
     monkeypatch.setenv("DATAASSETS_RECIPE", os.fspath(tmp_path / "gone.yaml"))
     with pytest.raises(RecipeError, match=r"gone\.yaml: no such recipe"):
         find_or_demo()
+
+
+def test_files_that_a_recipe_names_are_found_from_its_folder(tmp_path):
+    located = Located(parse(BASE, where="x"), tmp_path / "recipe.yaml")
+    kept = with_paths({"a": (FilePath("lists/a.txt"), "b")}, located.resolve)
+    assert kept == {"a": (str(tmp_path / "lists/a.txt"), "b")}

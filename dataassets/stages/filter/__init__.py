@@ -6,17 +6,18 @@ The door is lazy: numba and fastText are loaded by the first call that needs the
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataassets.stages.filter.decisions import RULES, judge
-    from dataassets.stages.filter.settings import measured_by
-    from dataassets.stages.filter.signals import measure, warm_up
+    from dataassets.stages.filter.decisions import judge
+    from dataassets.stages.filter.rules import RULES
+    from dataassets.stages.filter.signals import measure, measured_by, schema, warm_up
 
-__all__ = ["RULES", "judge", "measure", "measured_by", "warm_up"]
+__all__ = ["RULES", "judge", "measure", "measured_by", "schema", "warm_up"]
 
 _HOMES = {
-    "RULES": "decisions",
+    "RULES": "rules",
     "judge": "decisions",
     "measure": "signals",
-    "measured_by": "settings",
+    "measured_by": "signals",
+    "schema": "signals",
     "warm_up": "signals",
 }
 

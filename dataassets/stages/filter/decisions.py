@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from dataassets.recipe import Filter
 from dataassets.records import DOCUMENTS, KEPT, with_reason
 from dataassets.report import Report
-from dataassets.stages.filter import limits
-from dataassets.stages.filter.limits import RULES
+from dataassets.stages.filter import rules
+from dataassets.stages.filter.rule import Ruling
+from dataassets.stages.filter.rules import RULES
 from dataassets.stages.filter.tell import histograms, samples
 
 __all__ = ["RULES", "judge"]
@@ -25,7 +26,7 @@ def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[
 
     Args:
         documents: records.DOCUMENTS.
-        signals: records.SIGNALS of the same documents, measured with the same `measured_by(settings)`.
+        signals: of the same documents, measured with the same `measured_by(settings)`.
         settings: which rules judge, with what limits; they judge in the order of RULES.
 
     Returns:
@@ -34,11 +35,11 @@ def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[
     """
     assert documents.column("id").equals(signals.column("id")), "signals belong to these documents"
     reasons, failed_by, counts = [KEPT], np.zeros(len(documents), np.int64), {}
-    tests: dict[str, limits.Ruling] = {}
+    tests: dict[str, Ruling] = {}
     for rule in RULES:
         if getattr(settings, rule) is None:
             continue
-        for test in limits.tests(rule, signals, settings=settings):
+        for test in rules.rule(rule).tests(signals, settings=settings):
             failed_by[test.failed & (failed_by == 0)] = len(reasons)
             reasons.append(f"{rule}:{test.name}")
             tests[reasons[-1]] = test
@@ -46,7 +47,7 @@ def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[
     judged = _judged(documents, signals, pa.array(reasons, pa.string()).take(pa.array(failed_by)), settings=settings)
     told = Report(
         counts=counts | _by_language(signals),
-        histograms=histograms(signals, tests, rewritten=settings.c4 is not None),
+        histograms=histograms(signals, tests) if tests else {},
         samples=samples(documents, signals, tests, [np.flatnonzero(failed_by == t + 1) for t in range(len(tests))]),
     )
     return judged, told

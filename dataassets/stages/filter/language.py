@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from dataassets import models
 from dataassets.stages.filter import ftz, lid
-from dataassets.stages.filter.settings import LANGUAGE_MODEL
 from dataassets.stages.text import utf8_buffers
 
 SLOTS = 1 << 20  # of the table of words; at most half are filled: about 70 MB a process
@@ -42,7 +41,7 @@ def identify(texts: pa.ChunkedArray | pa.Array) -> tuple[list[str], npt.NDArray[
 @lru_cache(maxsize=1)
 def _loaded() -> tuple[list[str], lid.Model, lid.Table]:
     """The model, and a table that holds its vocabulary: a word that is not there has n-grams only. Once a process."""
-    found = ftz.read(models.find(LANGUAGE_MODEL))
+    found = ftz.read(models.find(models.LANGUAGE))
     assert (found.rows_RE.shape[1], len(found.ngram_row)) == (lid.SIZE, lid.BUCKET), "lid.176 is pinned by its hash"
     kept = np.packbits(found.ngram_row >= 0, bitorder="little")  # 250 kB that stay in the cache, beside 8 MB of rows
     model = lid.Model(found.rows_RE, found.ngram_row, kept, found.minn, found.maxn, found.tree, found.nodes_KE)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Language, Length
 from dataassets.records import DOCUMENTS, with_reason
 from dataassets.report import SAMPLE_CHARS, SAMPLES_PER_REASON, Report
-from dataassets.stages.filter import RULES, decisions, judge, measure, signals
+from dataassets.stages.filter import RULES, decisions, judge, language, measure
 
 SHARES = st.sampled_from([None, 0, 0.05, 0.1, 0.2, 0.25, 1 / 3, 0.5, 0.6, 0.75, 1])
 COUNTS = st.sampled_from([None, 0, 1, 2, 3, 5, 10, 20])
@@ -73,7 +73,7 @@ def fake_identify(texts):
 
 @pytest.fixture(autouse=True)
 def _no_model(monkeypatch):
-    monkeypatch.setattr(signals, "identify", lambda texts: fake_identify(texts.to_pylist()))
+    monkeypatch.setattr(language, "identify", lambda texts: fake_identify(texts.to_pylist()))
 
 
 def judged(documents, chosen):
@@ -132,6 +132,10 @@ def test_reports_of_parts_add_up_to_the_report_of_the_whole(data, cut, nasty_tex
     parts = [judged(part, chosen) for part in (documents.slice(0, cut), documents.slice(cut))]
     assert pa.concat_tables([table for table, _ in parts]).equals(whole)
     assert (Report() + parts[0][1] + parts[1][1]).to_json() == told.to_json()
+
+
+def test_rules_judge_in_the_order_of_the_recipe_model():
+    assert tuple(name for name in Filter.model_fields if name in RULES) == RULES
 
 
 def test_a_filter_without_rules_keeps_all(documents_of):

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition
-from dataassets.stages.filter import judge, measure, signals
+from dataassets.stages.filter import judge, language, measure
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not (DATA / "golden_datatrove.parquet").exists(), reason="wants ../shared/data")
@@ -48,7 +48,7 @@ def decided(golden, documents_of):
     documents = documents_of(golden[1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            signals, "identify", lambda texts: ([None] * len(documents), np.zeros(len(documents), np.float32))
+            language, "identify", lambda texts: ([None] * len(documents), np.zeros(len(documents), np.float32))
         )
         measured = {
             punct: measure(documents, settings=Filter(c4=C4(terminal_punct=punct)))[0] for punct in (True, False)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Language, Length
 from dataassets.records import DOCUMENTS, SIGNALS
-from dataassets.stages.filter import measure, measured_by, signals
+from dataassets.stages.filter import language, measure, measured_by, signals
 from dataassets.stages.filter.rewritten import rewrite
 from dataassets.stages.text import utf8_buffers
 
@@ -40,7 +40,7 @@ def _no_model(monkeypatch):
         labels = ["en" for _ in texts]
         return labels, np.ones(len(labels), np.float32)
 
-    monkeypatch.setattr(signals, "identify", identify)
+    monkeypatch.setattr(language, "identify", identify)
 
 
 def assert_equal_to_reference(texts, chosen, reference, documents_of):

@@ -1,7 +1,4 @@
-"""Knobs of the filter rules. Defaults are the published ones, as datatrove 0.10.1 has them; None or 0 disables a test.
-
-A rule that is not named in the recipe does not run.
-"""
+"""Knobs of the published rules. Defaults are as datatrove 0.10.1 has them; None or 0 disables a test."""
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -92,22 +89,3 @@ class FineWeb(Model):
     short_line_length: int = Field(30, ge=0, description="a line is short up to this many characters")
     char_dup_ratio: float | None = Field(0.01, ge=0, description="most share of characters in repeated lines")
     new_line_ratio: float | None = Field(0.3, ge=0, description="most line feeds per word")
-
-
-class Filter(Model):
-    """Which rules judge a document. The order is fixed, whatever the recipe's; the first that fails is the reason."""
-
-    length: Length | None = None
-    language: Language | None = None
-    gopher_repetition: GopherRepetition | None = None
-    gopher_quality: GopherQuality | None = None
-    c4: C4 | None = None
-    fineweb: FineWeb | None = None
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _named_rules_run(cls, value: object, info: ValidationInfo) -> object:
-        """A rule named with nothing behind it looks as if it ran."""
-        if value is None and is_written(info):
-            raise ValueError(f"{info.field_name} = null; write {{}} to run it with its defaults, or leave it out")
-        return value

@@ -1,0 +1,129 @@
+"""What Gopher, C4 and FineWeb ask of a text, all in compiled passes over its bytes; measured whatever rules are on.
+
+Shapes: D documents, K kept lines, Q quantities.
+"""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dataassets.recipe import C4, Filter, FineWeb, GopherQuality
+from dataassets.records import STANDARD
+from dataassets.stages.filter.rule import Columns, Texts, share
+
+if TYPE_CHECKING:  # numba is loaded where text is read
+    from dataassets.stages.text import Bytes, Hashes, Ints
+
+# Settings of C4 that change its text; min_sentences only judges.
+C4_REWRITING = ("terminal_punct", "min_words_per_line", "max_word_length", "citations",
+                "lorem_ipsum", "javascript", "curly_bracket", "policy")  # fmt: skip
+
+
+def knobs(settings: Filter) -> dict[str, Any]:
+    """A rule that is off is measured with its defaults, so switching it on with them changes nothing here."""
+    c4 = settings.c4 or C4()
+    quality, fineweb = settings.gopher_quality or GopherQuality(), settings.fineweb or FineWeb()
+    return {
+        "c4": {name: getattr(c4, name) for name in C4_REWRITING},
+        "stop_words": sorted(set(quality.stop_words)),
+        "short_line_length": fineweb.short_line_length,
+    }
+
+
+def fields(_settings: Filter) -> list[pa.Field]:
+    """records.STANDARD."""
+    return list(STANDARD)
+
+
+def measure(texts: Texts, *, settings: Filter) -> Columns:
+    """Quantities of the text, and of what C4 makes of it."""
+    own, (buffer, offsets) = knobs(settings), texts.utf8
+    columns = _of_lines_and_words(texts, own["stop_words"])
+    columns |= _of_shape(buffer, offsets, columns["num_words"], own["short_line_length"])
+    return columns | _of_c4(buffer, offsets, own)
+
+
+def _of_lines_and_words(texts: Texts, stop_words: list[str]) -> Columns:
+    from dataassets.stages.filter import grams, lines
+    from dataassets.stages.text import class_table
+
+    (buffer, offsets), num_docs = texts.utf8, len(texts.documents)
+    lines_DQ = np.zeros((num_docs, len(lines.LINES)), np.int64)
+    lines.count_lines(buffer, offsets[:-1], offsets[1:], class_table(), lines_DQ)
+    words_DQ = np.zeros((num_docs, len(grams.WORDS)), np.int64)
+    grams.count_words(*texts.words, class_table(), _hashes(stop_words), words_DQ)
+    n = dict(zip(lines.LINES + grams.WORDS, [*lines_DQ.T, *words_DQ.T], strict=True))
+    return {
+        "num_chars": n["chars"],
+        "num_words": n["words"],
+        "dup_para_frac": share(n["dup_paras"], n["paras"]),
+        "dup_para_char_frac": share(n["dup_para_chars"], n["chars"]),
+        "dup_line_frac": share(n["dup_pieces"], n["pieces"]),
+        "dup_line_char_frac": share(n["dup_piece_chars"], n["chars"]),
+        **{f"top_{k}_gram": share(n[f"top_{k}"], n["chars"]) for k in grams.TOP_N},
+        **{f"duplicated_{k}_n_grams": share(n[f"dup_{k}"], n["chars"]) for k in grams.DUP_N},
+        "num_nonsymbol_words": n["nonsymbol"],
+        "mean_word_length": share(n["nonsymbol_chars"], n["nonsymbol"]),
+        "hash_ratio": share(n["hashes"], n["words"]),
+        "ellipsis_ratio": share(n["ellipses"], n["words"]),
+        "bullet_lines": share(n["bullets"], n["lines"]),
+        "end_ellipsis_lines": share(n["end_ellipses"], n["lines"]),
+        "alpha_words": share(n["alpha"], n["words"]),
+        "num_stop_words": n["stop_words"],
+    }
+
+
+def _of_shape(buffer: "Bytes", offsets: "Ints", num_words: "Ints", short_length: int) -> Columns:
+    from dataassets.stages.filter import lines
+    from dataassets.stages.text import class_table
+
+    shape_DQ = np.zeros((len(offsets) - 1, len(lines.SHAPE)), np.int64)
+    lines.count_shape(buffer, offsets[:-1], offsets[1:], class_table(), short_length, shape_DQ)
+    n = dict(zip(lines.SHAPE, shape_DQ.T, strict=True))
+    return {
+        "num_lines": n["num_lines"],
+        "line_punct_ratio": share(n["terminal"], n["num_lines"]),
+        "short_line_ratio": share(n["short"], n["num_lines"]),
+        "char_dup_ratio": share(n["dup_chars"], n["chars"] - n["line_feeds"]),
+        "list_ratio": share(n["line_feeds"], num_words),
+    }
+
+
+def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
+    """What C4 keeps, and the shape of the text that it makes; null where it refuses the document."""
+    from dataassets.stages.filter import c4
+    from dataassets.stages.filter.rewritten import rewrite
+    from dataassets.stages.text import class_table, sentence_counts, word_counts
+
+    starts, stops, table = offsets[:-1], offsets[1:], class_table()
+    chosen, first = np.empty(c4.count_all_lines(buffer, starts, stops, table), np.int64), np.empty_like(offsets)
+    refused = np.zeros(len(starts), np.int64)
+    settings = np.array([int(own["c4"][name]) for name in C4_REWRITING], np.int64)
+    c4.choose_lines(buffer, starts, stops, table, settings, chosen, first, refused)
+    kept = chosen[: first[-1]]
+    text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"])
+    sentences = np.concatenate([[0], np.cumsum(sentence_counts(text.lines, *text.line_spans))])
+    num_words = word_counts(text.buffer, text.offsets)
+    measured = {"num_sentences": sentences[first[1:]] - sentences[first[:-1]], "num_words": num_words}
+    measured |= _of_shape(text.buffer, text.offsets, num_words, own["short_line_length"])
+    lines_DK = pa.ListArray.from_arrays(pa.array(first, pa.int32()), pa.array(kept, pa.int32()))
+    gone = pa.array(refused != c4.KEPT)
+    return {
+        "c4_refused": np.array(c4.REFUSALS)[refused],
+        "c4_lines": pc.if_else(gone, None, lines_DK),
+        **{
+            f"c4_{name}": pc.if_else(gone, None, pa.array(column, from_pandas=True))
+            for name, column in measured.items()
+        },
+    }
+
+
+def _hashes(stop_words: list[str]) -> "Hashes":
+    """FNV-1a of each stop word, as the kernel hashes words."""
+    from dataassets.stages.text import fnv1a, utf8_buffers
+
+    buffer, offsets = utf8_buffers(pa.array(stop_words, pa.large_string()))
+    return np.array([fnv1a(buffer, start, stop) for start, stop in pairwise(offsets)], np.uint64)
