@@ -1,4 +1,7 @@
-"""Knobs of the published rules. Defaults are as datatrove 0.10.1 has them; None or 0 disables a test."""
+"""Knobs of the published rules. Defaults are as datatrove 0.10.1 has them.
+
+None switches a test off; so does 0 in Gopher's rules, but for n-grams, as there.
+"""
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 

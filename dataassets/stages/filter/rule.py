@@ -89,7 +89,7 @@ class Rule(Protocol):
     def tests(self, signals: pa.Table, *, settings: Filter) -> Iterator[Ruling]:
         """The tests of this rule, which the settings switch on, in the order in which they judge.
 
-        A test whose limit is None or 0 is left out. All comparisons are strict: a value that equals its limit passes,
+        A test whose limit is None is left out. All comparisons are strict: a value that equals its limit passes,
         and so does one that does not exist.
         """
 
@@ -111,13 +111,13 @@ def values(signals: pa.Table, column: str) -> npt.NDArray[np.float64]:
 
 def below(signals: pa.Table, name: str, column: str, limit: float | None) -> Iterator[Ruling]:
     """The test that a signal is not below a limit; none where there is no limit."""
-    if limit:
+    if limit is not None:
         yield Ruling(name, column, limit, values(signals, column) < limit)
 
 
 def above(signals: pa.Table, name: str, column: str, limit: float | None) -> Iterator[Ruling]:
     """The test that a signal is not above a limit; none where there is no limit."""
-    if limit:
+    if limit is not None:
         yield Ruling(name, column, limit, values(signals, column) > limit)
 
 

@@ -152,9 +152,10 @@ def _repetition_test(text, limits):
         return "empty"
     found = repetition(text)
     tests = [(name, getattr(limits, name)) for name in list(found)[:4]]
+    tests = [(name, limit or None) for name, limit in tests]
     tests += [(f"top_{n}_gram", limits.top_n_grams.get(n)) for n in (2, 3, 4)]
     tests += [(f"duplicated_{n}_n_grams", limits.dup_n_grams.get(n)) for n in range(5, 11)]
-    return next((name for name, limit in tests if limit and found[name] > limit), None)
+    return next((name for name, limit in tests if limit is not None and found[name] > limit), None)
 
 
 def _quality_test(text, limits):
@@ -183,9 +184,9 @@ def _fineweb_test(text, limits):
     if not found["num_lines"]:
         return "empty"
     ratio = found["line_punct_ratio"]
-    low = limits.line_punct_ratio and ratio < limits.line_punct_ratio
+    low = limits.line_punct_ratio is not None and ratio < limits.line_punct_ratio
     if low and not (ratio == 0 and limits.line_punct_exclude_zero):
         return "line_punct_ratio"
     tests = [("short_line_ratio", limits.short_line_ratio), ("char_dup_ratio", limits.char_dup_ratio)]
     tests.append(("list_ratio", limits.new_line_ratio))
-    return next((name for name, limit in tests if limit and (found[name] or 0) > limit), None)
+    return next((name for name, limit in tests if limit is not None and (found[name] or 0) > limit), None)

@@ -34,8 +34,8 @@ FILTERS = st.builds(
         dup_para_char_frac=SHARES,
         dup_line_frac=SHARES,
         dup_line_char_frac=SHARES,
-        top_n_grams=st.dictionaries(st.integers(2, 4), SHARES.filter(bool)),
-        dup_n_grams=st.dictionaries(st.integers(5, 10), SHARES.filter(bool)),
+        top_n_grams=st.dictionaries(st.integers(2, 4), SHARES.filter(lambda x: x is not None)),
+        dup_n_grams=st.dictionaries(st.integers(5, 10), SHARES.filter(lambda x: x is not None)),
     ),
     gopher_quality=st.none()
     | st.builds(

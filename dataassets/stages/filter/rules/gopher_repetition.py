@@ -21,12 +21,12 @@ HISTOGRAMS = {
 
 
 def tests(signals: pa.Table, *, settings: Filter) -> Iterator[Ruling]:
-    """Paragraphs, lines, the most frequent n-grams, n-grams seen before."""
+    """Paragraphs, lines (0 switches a test off), the most frequent n-grams, n-grams seen before (0 is a limit)."""
     own = settings.gopher_repetition
     assert own is not None
     yield is_zero(signals, "empty", "num_chars")
     for name in ("dup_para_frac", "dup_para_char_frac", "dup_line_frac", "dup_line_char_frac"):
-        yield from above(signals, name, name, getattr(own, name))
+        yield from above(signals, name, name, getattr(own, name) or None)
     for n, limit in sorted(own.top_n_grams.items()):
         yield from above(signals, f"top_{n}_gram", f"top_{n}_gram", limit)
     for n, limit in sorted(own.dup_n_grams.items()):

@@ -14,5 +14,5 @@ def tests(signals: pa.Table, *, settings: Filter) -> Iterator[Ruling]:
     """Fewest and most characters."""
     own = settings.length
     assert own is not None
-    yield from below(signals, "short", "num_chars", own.min)
-    yield from above(signals, "long", "num_chars", own.max)
+    yield from below(signals, "short", "num_chars", own.min or None)
+    yield from above(signals, "long", "num_chars", own.max or None)
