@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from loader.errors import SettingError
-from loader.stream import BatchStream, TokenDataset
+from loader.stream import BatchStream, Mix, TokenDataset
 from loader.stream.batches import NumpyBatch
 
 TensorBatch = dict[str, torch.Tensor]
@@ -24,7 +24,7 @@ class Loader:
     epoch. After a checkpoint: `load_state_dict`, then `for` without `set_epoch`, which would rewind.
 
     Args:
-        dataset: the rows.
+        dataset: the rows: a TokenDataset, or a Mix of several.
         batch_size: B, rows of this rank and step.
         seed: of the order.
         rank: 0 to world_size - 1. Rank and world size not given come from torch.distributed where it is initialised,
@@ -47,7 +47,7 @@ class Loader:
 
     def __init__(  # noqa: PLR0913 - the public face of DESIGN.md section 7
         self,
-        dataset: TokenDataset,
+        dataset: TokenDataset | Mix,
         *,
         batch_size: int,
         seed: int = 1,

@@ -20,6 +20,7 @@ from loader.order import BLOCK, Order, named
 from loader.share import PAD, Share
 from loader.state import LoaderState
 from loader.stream.dataset import TokenDataset
+from loader.stream.mix import Mix, MixOrder
 from loader.stream.stats import Stats
 
 NumpyBatch = dict[str, npt.NDArray[Any]]
@@ -33,7 +34,7 @@ class BatchStream:
     `for`, `seek`, `set_epoch` or `load_state_dict` ends the iterator before it.
 
     Args:
-        dataset: the rows.
+        dataset: the rows: a TokenDataset, or a Mix of several.
         batch_size: B, rows of this rank and step.
         seed: of the order.
         rank: 0 to world_size - 1.
@@ -52,7 +53,7 @@ class BatchStream:
 
     def __init__(  # noqa: PLR0913 - the public face of DESIGN.md section 7
         self,
-        dataset: TokenDataset,
+        dataset: TokenDataset | Mix,
         *,
         batch_size: int,
         seed: int = 1,
@@ -227,9 +228,9 @@ class BatchStream:
         return self._stats.report()
 
     @property
-    def _order(self) -> Order:
+    def _order(self) -> Order | MixOrder:
         state = self._state
-        return Order(num_rows=len(self.dataset), seed=state.seed, epoch=state.epoch, shuffle=state.shuffle)
+        return self.dataset.order(seed=state.seed, epoch=state.epoch, shuffle=state.shuffle)
 
     @property
     def _last_step(self) -> int:

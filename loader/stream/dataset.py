@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from loader.errors import SettingError
 from loader.fetch import TokenReader
+from loader.order import Order
 from loader.pack import IGNORED, PACKINGS, Bounds, Pieces, Windows
 from loader.pack.bounds import documents_in
 from loader.stream.documents import DocumentFinder
@@ -135,6 +136,10 @@ class TokenDataset:
             told = {} if document_BT is None else self.bounds.of(document_BT[b : b + 1])
             row.update({name: array if array.ndim == 1 else array[0] for name, array in told.items()})
         return found
+
+    def order(self, *, seed: int, epoch: int, shuffle: str | None) -> Order:
+        """The order of an epoch."""
+        return Order(num_rows=len(self), seed=seed, epoch=epoch, shuffle=shuffle)
 
     def gather(
         self,
