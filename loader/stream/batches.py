@@ -23,6 +23,8 @@ from loader.stream.dataset import TokenDataset
 from loader.stream.mix import Mix, MixOrder
 from loader.stream.stats import Stats
 
+FIRST_STEPS = 8  # of which the order is evaluated at once; four times as many each time after
+
 NumpyBatch = dict[str, npt.NDArray[Any]]
 Batch = TypeVar("Batch")
 
@@ -296,10 +298,12 @@ class BatchStream:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _plan(self) -> Iterator[npt.NDArray[np.int64]]:
-        """Windows of each batch to come; the order is evaluated for many steps at once."""
+        """Rows of each batch to come; the order is evaluated for many steps at once, few at first: a batch is waiting."""
         rows, steps_left = self._rows_before(self._step), self._last_step - self._step
+        ahead = FIRST_STEPS
         while steps_left:
-            num_steps = min(steps_left, max(1, BLOCK // self._share.batch_size))
+            num_steps = min(steps_left, ahead, max(1, BLOCK // self._share.batch_size))
+            ahead *= 4
             yield from self._rows_at(self._share.positions(rows, num_steps=num_steps))
             rows += num_steps * self._share.rows_per_step
             steps_left -= num_steps
