@@ -79,8 +79,8 @@ class TokenReader:
                 labels_T[:] = tokens[first + shift : first + shift + seq_len]
             else:
                 start = int(self._offsets[shard]) + first
-                self._gather_across(start, inputs_T)
-                self._gather_across(start + shift, labels_T)
+                self.read(start, inputs_T)
+                self.read(start + shift, labels_T)
 
     def pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
         """Give the (shard, first, last + 1) token ranges that make up tokens start, ..., stop - 1 of the stream."""
@@ -100,8 +100,16 @@ class TokenReader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _maps={}, _opening=threading.Lock())
 
-    def _gather_across(self, start: int, out_T: npt.NDArray[np.int64]) -> None:
-        """Fill a row that may go on in the next shards."""
+    def read(self, start: int, out_T: npt.NDArray[np.int64]) -> None:
+        """Fill an array with the tokens of the stream from `start` on; it may go on in the next shards.
+
+        Args:
+            start: 0 <= start <= num_tokens - T.
+            out_T: int64 [T], overwritten.
+
+        Raises:
+            ShardError: a shard that cannot be mapped, or is not of the size that the manifest tells.
+        """
         filled = 0
         for shard, first, stop in self.pieces(start, start + len(out_T)):
             out_T[filled : filled + stop - first] = self._tokens(shard)[first:stop]
