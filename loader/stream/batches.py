@@ -298,7 +298,7 @@ class BatchStream:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _plan(self) -> Iterator[npt.NDArray[np.int64]]:
-        """Rows of each batch to come; the order is evaluated for many steps at once, few at first: one is waited for."""
+        """Rows of each batch to come; the order is evaluated for many steps at once, for few at first."""
         rows, steps_left = self._rows_before(self._step), self._last_step - self._step
         ahead = FIRST_STEPS
         while steps_left:
