@@ -46,10 +46,9 @@ def rules(text):
             continue
         if a == b == "WSegSpace" or b in skipped:  # WB3d, WB4
             continue
-        left, run = [], 0  # classes before the place, nearest first, as WB4 reads them
-        for j in range(i - 1, -1, -1):
-            if raw[j] not in skipped or j == 0 or raw[j - 1] in lines:
-                left.append(raw[j])
+        before = range(i - 1, -1, -1)  # nearest first, as WB4 reads them
+        left = [raw[j] for j in before if raw[j] not in skipped or j == 0 or raw[j - 1] in lines]
+        run = 0
         right = [k for k in raw[i:] if k not in skipped]
         while run < len(left) and left[run] == "Regional_Indicator":
             run += 1
