@@ -91,18 +91,8 @@ def compiled(texts):
 
 @given(st.lists(TEXTS, max_size=5))
 @example(["", "can't", "a.b", "a.", ".a", "1,5 1, ,5", "a:b:", "א'", 'א"ב א" ב', "1.a", "a.1", "a1_ｶ_"])
-@example(
-    [
-        "\u0308\u0308a",
-        "a\u0308.\u200db",
-        "\r\n\u0308a",
-        "a \u0308 b",
-        "🇩🇪🇫🇷🇮",
-        "a🇩\u200d🇪🇫",
-        "👩\u200d👩\u200d👧👍🏽",
-        "a\u200dⓂ",
-    ]
-)
+@example(["\u0308\u0308a", "a\u0308.\u200db", "\r\n\u0308a", "a \u0308 b", "\u202f0", "a\u200dⓂ"])
+@example(["🇩🇪🇫🇷🇮", "a🇩\u200d🇪🇫", "👩\u200d👩\u200d👧👍🏽"])
 def test_words_are_the_segments_of_the_annex(texts):
     assert compiled(texts) == [plain(text) for text in texts]
     assert unicode_word_counts(*buffers(texts)).tolist() == [len(plain(text)) for text in texts]
