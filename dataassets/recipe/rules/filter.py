@@ -55,7 +55,9 @@ class Filter(Model):
         if not isinstance(value, Mapping):
             return value
         if unknown := [code for code in value if code not in LABELS]:
-            raise ValueError(f"{unknown[0]} is no label of lid.176; take one of {' '.join(LABELS)}")
+            raise ValueError(f"{unknown[0]} is no label of lid.176; most are ISO 639-1 codes, such as de or zh")
+        if nested := [code for code, own in value.items() if isinstance(own, Mapping) and own.get("languages")]:
+            raise ValueError(f"{nested[0]} = {{languages: …}}: a language has none of its own; name them beside it")
         base = {name: own for name, own in info.data.items() if name != "languages"}
         return {
             code: presets.of_language(base, own) if isinstance(own, Mapping) else own for code, own in value.items()

@@ -85,14 +85,14 @@ def of_language(base: Settings, own: Settings) -> dict[str, Any]:
         own: what the recipe names; null switches a rule off.
 
     Raises:
-        ValueError: there is no such preset, or languages stand within a language.
+        ValueError: there is no such preset.
+
+    >>> of_language({"length": {"min": 1}, "c4": {}}, {"length": {"max": 9}, "c4": None})
+    {'length': {'min': 1, 'max': 9}}
     """
-    named = {name: value for name, value in own.items() if name not in ("preset", "languages")}
-    if own.get("languages"):
-        raise ValueError("languages = {…}: a language has no languages of its own; take them out")
     start = base if own.get("preset") is None else preset(own["preset"])
-    found = overlaid({name: value for name, value in start.items() if name not in ("preset", "languages")}, named)
-    return _without_nulls(found)
+    found = overlaid({name: value for name, value in start.items() if name not in ("preset", "languages")}, own)
+    return {name: value for name, value in _without_nulls(found).items() if name != "preset"}
 
 
 def _over(base: object, own: object) -> object:
