@@ -108,8 +108,11 @@ def _signals(documents: pa.Table, *, settings: Filter, wanted: pa.Schema) -> pa.
 
 def warm_up() -> None:
     """Compile or load every kernel and model, so that the first document does not wait for it."""
+    from dataassets.stages.text import CUTS
+
     row = {"id": b"\0" * 16, "text": "A line. Another line!\n\n[1] And one more... line?", "origin": "", "position": 0}
-    measure(pa.Table.from_pylist([row], DOCUMENTS), settings=Filter())
+    for words in CUTS:
+        measure(pa.Table.from_pylist([row], DOCUMENTS), settings=Filter.model_validate({"words": words}))
 
 
 def _array(column: object, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
