@@ -5,6 +5,7 @@ from dataassets.recipe.load import DEMO_FOLDER, RECIPE_ENV, Located, demo_text, 
 from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHash, Mix, Recipe, Source, Tokenize
 from dataassets.recipe.rules import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Language, Length
 from dataassets.recipe.snapshots import Snapshots
+from dataassets.recipe.written import as_yaml
 
 __all__ = [
     "C4",
@@ -29,6 +30,7 @@ __all__ = [
     "Snapshots",
     "Source",
     "Tokenize",
+    "as_yaml",
     "demo_text",
     "find_or_demo",
     "load",

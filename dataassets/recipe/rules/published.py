@@ -59,8 +59,8 @@ class GopherQuality(Model):
 
     min_words: int | None = Field(50, ge=0, description="fewest words with a character that is no symbol")
     max_words: int | None = Field(100_000, ge=0, description="most words with a character that is no symbol")
-    min_avg_word_length: float | None = Field(3, ge=0, description="least mean length of these words, characters")
-    max_avg_word_length: float | None = Field(10, ge=0, description="most mean length of these words, characters")
+    min_avg_word_length: float | None = Field(3.0, ge=0, description="least mean length of these words, characters")
+    max_avg_word_length: float | None = Field(10.0, ge=0, description="most mean length of these words, characters")
     max_symbol_ratio: float | None = Field(0.1, ge=0, description="most '#', and most ellipses, per word")
     max_bullet_lines: float | None = Field(0.9, ge=0, description="most share of lines that start with a bullet")
     max_ellipsis_lines: float | None = Field(0.3, ge=0, description="most share of lines that end with an ellipsis")

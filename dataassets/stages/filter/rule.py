@@ -29,10 +29,12 @@ class Texts:
 
     Args:
         documents: records.DOCUMENTS [D], its text in one chunk.
+        cut: how words are cut, one of `stages.text.CUTS`.
         measured: what earlier measures of these documents gave, by name of the signal.
     """
 
     documents: pa.Table
+    cut: str = "english"
     measured: Columns = field(default_factory=dict)
 
     @cached_property
@@ -45,9 +47,9 @@ class Texts:
     @cached_property
     def words(self) -> "Words":
         """Where the words lie; cut once for all measures."""
-        from dataassets.stages.text import word_spans
+        from dataassets.stages.text import CUTS
 
-        return word_spans(*self.utf8)
+        return CUTS[self.cut].word_spans(*self.utf8)
 
 
 @dataclass(frozen=True)

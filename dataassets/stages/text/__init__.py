@@ -2,6 +2,7 @@
 
 Words are those of spaCy 3.8's blank English tokenizer, sentences those of its sentencizer, on any text. `words` and
 `sentences` are the plain form; `word_spans`, `word_counts` and `sentence_counts` are the same over columns of bytes.
+`unicode_*` cut by the rules of Unicode instead, for other languages; CUTS names both.
 """
 
 from dataassets.stages.text.buffers import (
@@ -32,11 +33,14 @@ from dataassets.stages.text.classes import (
     class_table,
     code_points,
 )
+from dataassets.stages.text.cuts import CUTS, Cut
 from dataassets.stages.text.plain import sentences, words
+from dataassets.stages.text.unicode_words import unicode_sentence_counts, unicode_word_counts, unicode_word_spans
 
 __all__ = [
     "ALPHA",
     "CODE_POINTS",
+    "CUTS",
     "DIGIT",
     "FNV_BASIS",
     "FNV_PRIME",
@@ -48,6 +52,7 @@ __all__ = [
     "TERMINAL",
     "TERMINAL_MARKS",
     "Bytes",
+    "Cut",
     "Hashes",
     "Int",
     "Ints",
@@ -60,6 +65,9 @@ __all__ = [
     "frozen",
     "sentence_counts",
     "sentences",
+    "unicode_sentence_counts",
+    "unicode_word_counts",
+    "unicode_word_spans",
     "utf8_buffers",
     "word_counts",
     "word_spans",

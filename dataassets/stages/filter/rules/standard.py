@@ -30,6 +30,7 @@ def knobs(settings: Filter) -> dict[str, Any]:
         "c4": {name: getattr(c4, name) for name in C4_REWRITING},
         "stop_words": sorted(set(quality.stop_words)),
         "short_line_length": fineweb.short_line_length,
+        "words": settings.words,
     }
 
 
@@ -96,17 +97,17 @@ def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
     """What C4 keeps, and the shape of the text that it makes; null where it refuses the document."""
     from dataassets.stages.filter import c4
     from dataassets.stages.filter.rewritten import rewrite
-    from dataassets.stages.text import class_table, sentence_counts, word_counts
+    from dataassets.stages.text import CUTS, class_table
 
-    starts, stops, table = offsets[:-1], offsets[1:], class_table()
+    starts, stops, table, cut = offsets[:-1], offsets[1:], class_table(), CUTS[own["words"]]
     chosen, first = np.empty(c4.count_all_lines(buffer, starts, stops, table), np.int64), np.empty_like(offsets)
     refused = np.zeros(len(starts), np.int64)
     settings = np.array([int(own["c4"][name]) for name in C4_REWRITING], np.int64)
     c4.choose_lines(buffer, starts, stops, table, settings, chosen, first, refused)
     kept = chosen[: first[-1]]
     text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"])
-    sentences = np.concatenate([[0], np.cumsum(sentence_counts(text.lines, *text.line_spans))])
-    num_words = word_counts(text.buffer, text.offsets)
+    sentences = np.concatenate([[0], np.cumsum(cut.sentence_counts(text.lines, *text.line_spans))])
+    num_words = cut.word_counts(text.buffer, text.offsets)
     measured = {"num_sentences": sentences[first[1:]] - sentences[first[:-1]], "num_words": num_words}
     measured |= _of_shape(text.buffer, text.offsets, num_words, own["short_line_length"])
     lines_DK = pa.ListArray.from_arrays(pa.array(first, pa.int32()), pa.array(kept, pa.int32()))
