@@ -14,7 +14,7 @@ class Code(Model):
     @model_validator(mode="after")
     def _leaves_room(self, info: ValidationInfo) -> "Code":
         low, high = self.min_ratio, self.max_ratio
-        if is_written(info) and low and high and low > high:
+        if is_written(info) and low is not None and high is not None and low > high:
             raise ValueError(
                 f"min_ratio = {low} is above max_ratio = {high}, so nothing stays;"
                 " lower min_ratio, or write max_ratio: null"

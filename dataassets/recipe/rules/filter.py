@@ -83,8 +83,8 @@ class Filter(Model):
         Args:
             language: its label; null where none was found.
 
-        >>> Filter(length={"min": 1}, languages={"de": {"length": {"max": 9}}}).of("de").length
-        Length(min=1, max=9)
+        >>> Filter(length={"min": 1}, languages={"de": {"length": {"max": 9}}}).of("de").length.max
+        9
         """
         return self if language is None else self.languages.get(language, self)
 

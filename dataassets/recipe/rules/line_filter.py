@@ -7,7 +7,7 @@ from dataassets.recipe.rules.published import STOP_WORDS
 
 
 class LineFilter(Model):
-    """Lines that go from the text of documents that stay; blank lines stay. Reason: line_filter:too_little_left."""
+    """Lines that go from the text of documents that stay; None switches a test off. Reason: too_little_left."""
 
     max_symbol_share: float | None = Field(0.5, ge=0, le=1, description="most share of symbols in a line")
     min_stop_words: int | None = Field(None, ge=0, description="fewest stop words in a line")

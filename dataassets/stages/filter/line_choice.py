@@ -32,6 +32,7 @@ from dataassets.stages.text import (
 MARK, UPPER, LOWER = 1, 2, 4  # Unicode's categories P and S; Lu; Ll
 # Limits, in the order in which `choose_lines` takes them.
 LIMITS = ("max_symbol_share", "max_upper_share", "min_stop_words", "min_words", "need_letter")
+OFF = (np.inf, np.inf, 0, 0, 0)  # the limits that no line breaks
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +68,7 @@ def choose_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         word_starts: int64 [W], first byte of each word.
         word_stops: int64 [W], the byte after each.
         stop_words: hashes of the stop words, as `repeats.hash_table` makes them.
-        limits: float64 [5], those that LIMITS names; 0 where there is none.
+        limits: float64 [5], those that LIMITS names; OFF where there is none.
         out_kept: uint8 [L], filled with whether a line stays.
         out_edges: uint8 [L], filled with the fences that it is, as `blocks.mark_blocks` takes them.
         out_sizes: int64 [L], filled with its characters, white space not counted.
@@ -88,8 +89,8 @@ def choose_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
             out_sizes[line], marks, upper, lower = _characters(buffer, start, stop, table, kinds)
             out_edges[line] = fence(buffer, start, stop)
             out_kept[line] = not (
-                (limits[0] and marks > 0 and marks / out_sizes[line] > limits[0])
-                or (limits[1] and upper > 0 and upper / (upper + lower) > limits[1])
+                (marks > 0 and marks / out_sizes[line] > limits[0])
+                or (upper > 0 and upper / (upper + lower) > limits[1])
                 or num_stop_words < limits[2]
                 or num_words < limits[3]
                 or (limits[4] and not _has(buffer, start, stop, table, ALPHA))

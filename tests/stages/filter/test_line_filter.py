@@ -53,10 +53,10 @@ def stays(line, own):
     if not chars:
         return True
     kinds = [unicodedata.category(char) for char in chars]
-    if own.max_symbol_share and sum(kind[0] in "PS" for kind in kinds) / len(chars) > own.max_symbol_share:
+    if own.max_symbol_share is not None and sum(kind[0] in "PS" for kind in kinds) / len(chars) > own.max_symbol_share:
         return False
     upper, lower = kinds.count("Lu"), kinds.count("Ll")
-    if own.max_upper_share and upper and upper / (upper + lower) > own.max_upper_share:
+    if own.max_upper_share is not None and upper and upper / (upper + lower) > own.max_upper_share:
         return False
     found = words(line)
     spelled = {form for word in own.stop_words for form in (word, word.capitalize(), word.upper())}
@@ -120,7 +120,7 @@ def test_lines_share_reason_and_text_are_those_of_the_reference(data, own, batch
     assert signals["line_filter_lines"].to_pylist() == [numbers for numbers, _ in expected]
     assert signals["line_filter_kept"].to_pylist() == [share for _, share in expected]
     for text, reason, new, (numbers, share) in zip(texts, reasons, made, expected, strict=True):
-        gone = bool(own.min_kept) and share is not None and share < own.min_kept
+        gone = own.min_kept is not None and share is not None and share < own.min_kept
         assert (reason, new) == (("line_filter:too_little_left", text) if gone else ("", text_of(text, numbers)))
 
 
@@ -136,7 +136,7 @@ def test_with_c4_a_line_stays_iff_both_keep_it(data, own, c4, nasty_texts, refer
         ours, share = filtered(text, own)
         if refused or num_sentences < c4.min_sentences:
             assert (reason, new) == (f"c4:{refused or 'too_few_sentences'}", text)
-        elif own.min_kept and share is not None and share < own.min_kept:
+        elif own.min_kept is not None and share is not None and share < own.min_kept:
             assert (reason, new) == ("line_filter:too_little_left", text)
         else:
             both = set(numbers) & set(ours)
@@ -154,9 +154,11 @@ def test_where_nothing_goes_the_text_is_byte_for_byte_the_same(data, nasty_texts
 
 
 @settings(deadline=None, max_examples=60)
-@given(data=st.data(), own=LINE_FILTERS.filter(lambda own: not own.min_kept))
+@given(data=st.data(), own=LINE_FILTERS)
 def test_a_second_time_removes_nothing_more(data, own, nasty_texts, documents_of):
-    chosen = Filter(line_filter=own.model_copy(update={"keep_fences": False}))  # a fence may lose its partner
+    chosen = Filter(
+        line_filter=own.model_copy(update={"keep_fences": False, "min_kept": None})
+    )  # a fence may lose its partner
     once = judged(documents_of(with_more(data.draw(nasty_texts), data)), chosen)[2]
     assert judged(documents_of(once), chosen)[2] == once
 
@@ -215,3 +217,17 @@ def test_numbers_of_lines_of_several_lists():
     ]
     lines, first = edits.kept_by_all(lists, pa.array([True, True, False, True]))
     assert (lines.tolist(), first.tolist()) == ([5, 1], [0, 1, 1, 1, 2])
+
+
+def test_each_language_has_its_own_lines(documents_of, monkeypatch):
+    """One language with C4, one without, one with neither; in one table, in its order."""
+    monkeypatch.setattr(language, "identify", lambda texts: ([text.as_py()[:2] for text in texts], np.ones(len(texts))))
+    chosen = Filter(
+        line_filter=LineFilter(),
+        languages={"de": {"c4": {"min_sentences": 0, "terminal_punct": False}}, "fr": {"line_filter": None}},
+    )
+    bodies = [f"{code}  one [1] two three.\n***\n more  \n" for code in ("fr", "de", "en", "de")]
+    signals, reasons, made = judged(documents_of(bodies), chosen)
+    assert reasons == [""] * 4
+    assert signals["line_filter_lines"].to_pylist() == [None, [0, 2], [0, 2], [0, 2]]
+    assert made == [bodies[0], "de  one  two three.", bodies[2].replace("***\n", ""), "de  one  two three."]

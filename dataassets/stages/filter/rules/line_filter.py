@@ -40,7 +40,8 @@ def measure(texts: Texts, *, settings: Filter) -> Columns:
     num_lines = c4.count_all_lines(buffer, starts, stops, table)
     kept, edges = np.zeros((2, num_lines), np.uint8)
     sizes, first = np.zeros(num_lines, np.int64), np.zeros(len(offsets), np.int64)
-    limits = np.array([getattr(own, name) or 0 for name in line_choice.LIMITS], np.float64)
+    wanted = [getattr(own, name) for name in line_choice.LIMITS]
+    limits = np.where([limit is None for limit in wanted], line_choice.OFF, np.array(wanted, np.float64))
     spelled = {form for word in own.stop_words for form in (word, word.capitalize(), word.upper())}
     line_choice.choose_lines(
         buffer, starts, stops, table, line_choice.kinds(), texts.words.starts, texts.words.stops,
