@@ -3,7 +3,17 @@
 from dataassets.recipe.errors import RecipeError
 from dataassets.recipe.load import DEMO_FOLDER, RECIPE_ENV, Located, demo_text, find_or_demo, load, parse
 from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHash, Mix, Recipe, Source, Tokenize
-from dataassets.recipe.rules import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Language, Length
+from dataassets.recipe.rules import (
+    C4,
+    Code,
+    Filter,
+    FineWeb,
+    GopherQuality,
+    GopherRepetition,
+    Language,
+    Length,
+    LineFilter,
+)
 from dataassets.recipe.snapshots import Snapshots
 from dataassets.recipe.written import as_yaml
 
@@ -12,6 +22,7 @@ __all__ = [
     "DEMO_FOLDER",
     "RECIPE_ENV",
     "Clean",
+    "Code",
     "Compute",
     "Dedup",
     "Fields",
@@ -21,6 +32,7 @@ __all__ = [
     "GopherRepetition",
     "Language",
     "Length",
+    "LineFilter",
     "Located",
     "MaxBad",
     "MinHash",

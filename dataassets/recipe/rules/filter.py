@@ -7,7 +7,9 @@ from pydantic import Field, SerializationInfo, ValidationInfo, field_serializer,
 
 from dataassets.recipe.base import Model, is_written
 from dataassets.recipe.rules import presets
+from dataassets.recipe.rules.code import Code
 from dataassets.recipe.rules.labels import LABELS
+from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
 
 
@@ -30,6 +32,8 @@ class Filter(Model):
     gopher_quality: GopherQuality | None = None
     c4: C4 | None = None
     fineweb: FineWeb | None = None
+    line_filter: LineFilter | None = None
+    code: Code | None = None
     languages: dict[str, "Filter"] = Field(  # the last field: it builds on all others
         default_factory=dict, description="what differs for documents of a language, by lid.176's label"
     )
@@ -79,8 +83,8 @@ class Filter(Model):
         Args:
             language: its label; null where none was found.
 
-        >>> Filter(length={"min": 1}, languages={"de": {"length": {"max": 9}}}).of("de").length
-        Length(min=1, max=9)
+        >>> Filter(length={"min": 1}, languages={"de": {"length": {"max": 9}}}).of("de").length.max
+        9
         """
         return self if language is None else self.languages.get(language, self)
 

@@ -11,15 +11,23 @@ STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")  # Gopher,
 
 
 class Length(Model):
-    """Size limits of a document. Reasons: length:short, length:long."""
+    """Size limits of a document. Reasons: length:short, length:long, length:few_words, :many_lines and so on."""
 
     min: int | None = Field(None, ge=0, description="fewest characters (code points) of a document that stays")
     max: int | None = Field(None, ge=0, description="most characters (code points) of a document that stays")
+    min_words: int | None = Field(None, ge=0, description="fewest words of a document that stays")
+    max_words: int | None = Field(None, ge=0, description="most words of a document that stays")
+    min_lines: int | None = Field(None, ge=0, description="fewest lines, not counting blank ones")
+    max_lines: int | None = Field(None, ge=0, description="most lines, not counting blank ones")
 
     @model_validator(mode="after")
     def _leaves_room(self, info: ValidationInfo) -> "Length":
-        if is_written(info) and self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min = {self.min} is above max = {self.max}, so nothing stays; raise max or lower min")
+        for least, most in (("min", "max"), ("min_words", "max_words"), ("min_lines", "max_lines")):
+            low, high = getattr(self, least), getattr(self, most)
+            if is_written(info) and low is not None and high is not None and low > high:
+                raise ValueError(
+                    f"{least} = {low} is above {most} = {high}, so nothing stays; raise {most} or lower {least}"
+                )
         return self
 
 

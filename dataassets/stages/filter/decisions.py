@@ -6,7 +6,6 @@ Shapes: D documents, T tests.
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +13,7 @@ from dataassets.recipe import Filter
 from dataassets.records import DOCUMENTS, KEPT, with_reason
 from dataassets.report import Report
 from dataassets.stages.filter import languages, rules
+from dataassets.stages.filter.edits import edited
 from dataassets.stages.filter.languages import Part
 from dataassets.stages.filter.rule import Limit, Ruling
 from dataassets.stages.filter.rules import RULES
@@ -21,11 +21,9 @@ from dataassets.stages.filter.tell import Found, histograms, samples
 
 __all__ = ["RULES", "judge"]
 
-BATCH_ROWS = 4096  # documents rewritten at a time: bounds the memory, changes no result
-
 
 def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]:
-    """Apply the thresholds. Text is touched only where C4 is on: kept documents lose the lines that it drops.
+    """Apply the thresholds. Text is touched only where a rule is on that removes lines, in documents that stay.
 
     Args:
         documents: records.DOCUMENTS.
@@ -85,37 +83,8 @@ def _limits(nothing: pa.Table, settings: Filter) -> dict[tuple[str, str], Limit]
 def _judged(documents: pa.Table, signals: pa.Table, reason: pa.Array, *, parts: list[Part]) -> pa.Table:
     columns = {name: documents.column(name) for name in DOCUMENTS.names}
     columns |= {name: signals.column(name) for name in ("language", "language_score")}
-    kept = np.asarray(pc.equal(reason, KEPT))
-    for citations in (True, False):
-        rows = [part.rows for part in parts if part.settings.c4 and part.settings.c4.citations == citations]
-        if rows:
-            mine = np.zeros(len(documents), np.bool_)
-            mine[np.concatenate(rows)] = True
-            columns["text"] = _rewritten(columns["text"], signals, kept & mine, citations=citations)
+    columns["text"] = edited(documents.column("text"), signals, np.asarray(pc.equal(reason, KEPT)), parts=parts)
     return pa.table([*columns.values(), reason], schema=with_reason(DOCUMENTS))
-
-
-def _rewritten(
-    column: pa.ChunkedArray, signals: pa.Table, kept: npt.NDArray[np.bool_], *, citations: bool
-) -> pa.ChunkedArray:
-    """A column of texts; of the kept ones, what C4 leaves of them."""
-    from dataassets.stages.filter.rewritten import rewrite  # loads numba, which judging does not need otherwise
-    from dataassets.stages.text import utf8_buffers
-
-    chunks = []
-    for row in range(0, len(column), BATCH_ROWS):
-        rows = slice(row, row + BATCH_ROWS)
-        stays = pa.array(kept[rows])
-        texts = column[rows].combine_chunks()
-        line_lists = signals.column("c4_lines")[rows].combine_chunks()
-        line_lists = pc.if_else(stays, line_lists, pa.scalar(None, line_lists.type))
-        num_lines = pc.fill_null(pc.list_value_length(line_lists), 0)
-        first = np.concatenate([[0], np.cumsum(num_lines)]).astype(np.int64)
-        lines = pc.list_flatten(line_lists).cast(pa.int64()).to_numpy()
-        buffer, offsets = utf8_buffers(texts)
-        text = rewrite(buffer, offsets, lines=lines, first=first, citations=citations)
-        chunks.append(pc.if_else(stays, text.to_arrow(), texts))
-    return pa.chunked_array(chunks, pa.large_string())
 
 
 def _by_language(signals: pa.Table) -> dict[str, int]:

@@ -3,9 +3,11 @@
 Things are compared by 64-bit hashes: two different ones of a document pass for equal once in some 10**12 documents.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from dataassets.stages.text import FNV_BASIS, FNV_PRIME, Bytes, Hashes, Int, Ints, compiled
+from dataassets.stages.text import FNV_BASIS, FNV_PRIME, Bytes, Hashes, Int, Ints, compiled, fnv1a, frozen
 
 
 @compiled
@@ -46,6 +48,21 @@ def count_repeats(keys: Hashes, sizes: Ints, num_keys: Int) -> tuple[Int, Int]:
 def not_zero(key: np.uint64) -> np.uint64:
     """The key, or 1 for 0."""
     return key if key != 0 else np.uint64(1)
+
+
+def hash_table(words: Sequence[str]) -> Hashes:
+    """FNV-1a of words in a table for `place`: a word is among them iff what lies at its place is its hash.
+
+    >>> table = hash_table(["a", "be"])
+    >>> len(table), int((table != 0).sum())
+    (16, 2)
+    """
+    table = np.zeros(table_size(len(words)), np.uint64)
+    for word in words:
+        spelled = np.frombuffer(word.encode(), np.uint8)
+        key = np.uint64(not_zero(np.uint64(fnv1a(spelled, 0, len(spelled)))))
+        table[place(table, key)] = key
+    return frozen(table)
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The text that C4 makes of a document: what `measure` measures and `judge` writes.
+"""The text that C4 makes of a document, which `measure` measures and `judge` writes; the text of kept lines alone.
 
 Shapes: D documents, K kept lines of all of them.
 """
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dataassets.stages.filter import c4
+from dataassets.stages.filter.lines import copy_lines
 from dataassets.stages.text import Bytes, Ints, class_table, frozen
 
 
@@ -54,3 +55,23 @@ def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations
     texts, text_offsets = np.empty(num_bytes, np.uint8), np.zeros(len(offsets), np.int64)
     c4.trim(frozen(joined), frozen(starts), frozen(stops), table, texts, text_offsets)
     return Rewritten(frozen(texts), frozen(text_offsets), joined, (frozen(line_spans[0]), frozen(line_spans[1])))
+
+
+def keep_lines(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints) -> pa.Array:
+    """Documents less the lines that go; what stays is byte for byte what it was.
+
+    A line end goes with its line; that of the last line kept goes too, where lines behind it did.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8, read-only.
+        offsets: int64 [D + 1], read-only.
+        lines: int64 [K], numbers of the kept lines, as str.splitlines counts them.
+        first: int64 [D + 1]; document d keeps lines[first[d]:first[d + 1]].
+
+    Returns:
+        large_string [D].
+    """
+    texts, text_offsets = np.empty(int(offsets[-1] - offsets[0]), np.uint8), np.zeros(len(offsets), np.int64)
+    kept, kept_first = frozen(lines.view()), frozen(first.view())
+    copy_lines(buffer, offsets[:-1], offsets[1:], class_table(), kept, kept_first, texts, text_offsets)
+    return pa.LargeStringArray.from_buffers(len(first) - 1, pa.py_buffer(text_offsets), pa.py_buffer(texts))

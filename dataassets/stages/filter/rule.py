@@ -83,7 +83,11 @@ class Measure(Protocol):
 
 
 class Rule(Protocol):
-    """A module that applies limits to signals, without a look at the text."""
+    """A module that applies limits to signals, without a look at the text.
+
+    One that removes lines from documents that stay has an attribute LINES too: the name of its signal with the numbers
+    of the lines that it keeps, list<int32>, rising, counted as str.splitlines does (`edits` makes the text of them).
+    """
 
     # Signals worth a histogram: edges, and the test whose limit is drawn ("" where there is none).
     HISTOGRAMS: Mapping[str, tuple[Edges, str]]

@@ -112,7 +112,8 @@ def warm_up() -> None:
 
     row = {"id": b"\0" * 16, "text": "A line. Another line!\n\n[1] And one more... line?", "origin": "", "position": 0}
     for words in CUTS:
-        measure(pa.Table.from_pylist([row], DOCUMENTS), settings=Filter.model_validate({"words": words}))
+        chosen = Filter.model_validate({"words": words, "line_filter": {}, "code": {}})
+        measure(pa.Table.from_pylist([row], DOCUMENTS), settings=chosen)
 
 
 def _array(column: object, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
