@@ -31,7 +31,7 @@ def record(manifest: Manifest, row: pa.Table, *, was_dropped: bool, signals: pa.
     if manifest.product == "signatures":
         signed = "a MinHash signature" if values["signature"] else "too short, or not meant, for a MinHash signature"
         return f"{signed}, {values['num_shingles']:,} distinct shingles"
-    rules = [r for r in Filter.model_fields if manifest.settings.get(r)] if manifest.product == "filtered" else []
+    rules = Filter.model_validate(manifest.settings).on if manifest.product == "filtered" else []
     passed = f"passed {', '.join(rules)}; " if rules else ""
     return f"{passed}{len(values['text']):,} characters{_content(values)}"
 
@@ -70,8 +70,8 @@ def _reason(manifest: Manifest, reason: str, signals: pa.Table | None) -> str:
         return reason
     from dataassets.stages.filter import rules
 
-    settings = Filter.model_validate(manifest.settings)
-    for test in rules.rule(rule).tests(signals, settings=settings):
+    settings = Filter.model_validate(manifest.settings).of(signals.column("language")[0].as_py())
+    for test in rules.judging(settings)[rule].tests(signals, settings=settings):
         if test.name == name:
             value = signals.column(test.column)[0].as_py()
             limit = "" if test.limit is None else f", limit {_number(test.limit)}"

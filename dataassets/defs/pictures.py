@@ -56,7 +56,7 @@ def _rules(manifest: Manifest, report: Report) -> tuple[str, str]:
     left = {name.removeprefix("kept_after:"): n for name, n in report.counts.items() if name.startswith("kept_after:")}
     steps = [
         ("cleaned", manifest.counts.get("documents_in", 0)),
-        *((r, left[r]) for r in Filter.model_fields if r in left),
+        *((r, left[r]) for r in Filter.model_validate(manifest.settings).on if r in left),
     ]
     return glance.bars(steps), plots.funnel(steps, title=_title(manifest, "Kept after each rule"))
 

@@ -6,6 +6,8 @@ from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHa
 from dataassets.recipe.rules import (
     C4,
     Code,
+    Custom,
+    Decontamination,
     Filter,
     FineWeb,
     GopherQuality,
@@ -13,6 +15,7 @@ from dataassets.recipe.rules import (
     Language,
     Length,
     LineFilter,
+    Signal,
 )
 from dataassets.recipe.snapshots import Snapshots
 from dataassets.recipe.written import as_yaml
@@ -24,6 +27,8 @@ __all__ = [
     "Clean",
     "Code",
     "Compute",
+    "Custom",
+    "Decontamination",
     "Dedup",
     "Fields",
     "Filter",
@@ -39,6 +44,7 @@ __all__ = [
     "Mix",
     "Recipe",
     "RecipeError",
+    "Signal",
     "Snapshots",
     "Source",
     "Tokenize",
