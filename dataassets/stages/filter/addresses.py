@@ -17,9 +17,7 @@ from dataassets.stages.text import Bytes, Int, compiled, frozen
 
 ROOM = 8  # bytes that a normal form may have more than what it is of
 _TRIM = 32  # this byte and those below it are no part of an address
-_SLASH, _BACKSLASH, _ASK, _HASH, _COLON, _AT, _DOT, _OPEN, _CLOSE, _PERCENT = (
-    ord(char) for char in "/\\?#:@.[]%"
-)
+_SLASH, _BACKSLASH, _ASK, _HASH, _COLON, _AT, _DOT, _OPEN, _CLOSE, _PERCENT = (ord(char) for char in "/\\?#:@.[]%")
 _DOTS = re.compile("[\u3002\uff0e\uff61]")  # what stands for a dot in a host, beside the dot
 _NO_HOST = re.compile(r"[\s/?#@:\[\]\\]")
 
@@ -100,7 +98,7 @@ def host_span(buffer: Bytes, start: Int, stop: Int) -> tuple[Int, Int, Int]:
 
 @compiled
 def _ends_host(byte: Int) -> bool:
-    return byte == _SLASH or byte == _ASK or byte == _HASH or byte == _BACKSLASH
+    return bool(byte in (_SLASH, _ASK, _HASH, _BACKSLASH))
 
 
 @compiled
@@ -123,7 +121,7 @@ def _is_of_scheme(byte: Int, is_first: bool) -> bool:
 @compiled
 def is_strange(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Whether a host wants `plain_host` before it is written: it is not ASCII, has escapes, or is IPv6."""
-    for at in range(start, stop):
+    for at in range(start, stop):  # noqa: SIM110 (any() is no numba)
         if buffer[at] >= 0x80 or buffer[at] == _PERCENT or buffer[at] == _OPEN:
             return True
     return False
@@ -170,5 +168,6 @@ def _is_default(buffer: Bytes, start: Int, stop: Int) -> bool:
     num = stop - start
     if num <= 1:
         return True
-    is_80 = num == 3 and buffer[start + 1] == 56 and buffer[start + 2] == 48
-    return is_80 or (num == 4 and buffer[start + 1] == 52 and buffer[start + 2] == 52 and buffer[start + 3] == 51)
+    if num == 3:
+        return bool(buffer[start + 1] == 56 and buffer[start + 2] == 48)
+    return bool(num == 4 and buffer[start + 1] == 52 and buffer[start + 2] == 52 and buffer[start + 3] == 51)

@@ -50,11 +50,12 @@ class Automaton(NamedTuple):
         return self.patterns[self.offsets[p] : self.offsets[p + 1]].tobytes()
 
 
-def build(patterns: Iterable[bytes]) -> Automaton:
+def build(patterns: Iterable[bytes], *, dense_states: int = DENSE_STATES) -> Automaton:
     """The automaton of some patterns.
 
     Args:
         patterns: none empty; in any order, each as often as one likes.
+        dense_states: R at most, 1 or more; changes the speed alone.
 
     Source: Aho, Corasick, "Efficient String Matching: An Aid to Bibliographic Search", 1975.
 
@@ -75,10 +76,12 @@ def build(patterns: Iterable[bytes]) -> Automaton:
     first, labels = first[: num + 1].copy(), labels[:num].copy()
     depths, misses, ends, longest = (one[:num].copy() for one in (depths, misses, ends, longest))
     _link(first, labels, misses, ends, longest)
-    dense = np.zeros((min(num, DENSE_STATES), 256), np.int32)
+    dense = np.zeros((min(num, dense_states), 256), np.int32)
     _spread(first, labels, misses, dense)
-    tables = (dense, first, labels, depths, misses, ends, longest)
-    return Automaton(joined, frozen(offsets), *(frozen(one) for one in tables))
+    found = Automaton(joined, offsets, dense, first, labels, depths, misses, ends, longest)
+    for array in found:
+        frozen(array)
+    return found
 
 
 @compiled
@@ -89,8 +92,8 @@ def _branch(
     """Write the states by breadth; how many there are. A state stands for a range of the sorted patterns."""
     lows, highs = np.zeros(len(labels), np.int32), np.zeros(len(labels), np.int32)
     highs[0] = len(offsets) - 1
-    num = np.int64(1)
-    n = np.int64(0)
+    num: Int = np.int64(1)
+    n: Int = np.int64(0)
     while n < num:
         low, high, depth = np.int64(lows[n]), np.int64(highs[n]), np.int64(depths[n])
         ends[n], first[n] = _NONE, num
@@ -129,7 +132,8 @@ def _link(
     """Write misses and longest: what they name is less deep, so it is known before."""
     for n in range(len(labels)):
         for child in range(first[n], first[n + 1]):
-            at, found = n, np.int64(0)
+            found: Int = np.int64(0)
+            at: Int = n
             while at != 0 and found == 0:
                 at = np.int64(misses[at])
                 found = _child(first, labels, at, labels[child])
@@ -181,7 +185,7 @@ def first_found(text: Bytes, start: Int, stop: Int, found: Automaton, fold: Byte
 
 
 @compiled
-def count_found(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+def count_found(
     text: Bytes, size: Int, found: Automaton, table: npt.NDArray[np.int32], seen: Ints, mark: Int
 ) -> tuple[Int, Int]:  # fmt: skip
     """Count patterns as `re.finditer` finds an alternation: from the left, the longest first, none over another.

@@ -7,7 +7,7 @@ Shapes: D documents.
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +28,9 @@ from dataassets.stages.filter.entries import HEADER, MAX_BYTES, MAX_ENTRY, NOT_T
 from dataassets.stages.filter.entries import suffix as suffix_place
 from dataassets.stages.text import Bytes, Int, Ints, compiled, frozen
 
-_Files = Iterable[tuple[str, str]]  # key in the recipe, path
 _DOMAIN = re.compile(r"[a-z0-9_-][a-z0-9._-]*|\[[0-9a-f:.]+\]")
 _REMARK = re.compile(r"[#!]|\[Adblock")
-_KEEPS_CASE = frozen(np.arange(256, dtype=np.uint8))
-_LINE_FEED, _DELETE = 10, 127
+_LINE_FEED, _DOT, _DELETE = 10, 46, 127
 _IN_DOMAIN = frozen(np.array([chr(b).isascii() and (chr(b).isalnum() or chr(b) in ".-_") for b in range(256)]))
 _LEADS = frozen(np.array([chr(b).isascii() and (chr(b).isalnum() or chr(b) in "/-_") for b in range(256)]))
 
@@ -49,7 +47,7 @@ class Blocked(NamedTuple):
     urls: Entries
 
 
-def load(*, domains: _Files = (), urls: _Files = (), either: _Files = ()) -> Blocked:
+def load(*, domains: lists.Files = (), urls: lists.Files = (), either: lists.Files = ()) -> Blocked:
     """Read lists; a million domains of 20 letters are 35 MB.
 
     Args:
@@ -58,20 +56,20 @@ def load(*, domains: _Files = (), urls: _Files = (), either: _Files = ()) -> Blo
         either: the same; a line with a slash is an address, the others are domains.
 
     Raises:
-        RecipeError: a file cannot be read, or a line is no entry.
+        RecipeError: a file cannot be read, or a line is no entry; or there is none.
     """
     piles = Pile(), Pile()
     for key, path in domains:
-        _read(path, key, (piles[0], piles[0]), _no_urls, domains_only=True)
+        _read(path, key, (piles[0], piles[0]), lambda _: False, domains_only=True)
     for key, path in urls:
         _read(path, key, (piles[1], piles[1]), lambda _: True, domains_only=False)
     for key, path in either:
-        _read(path, key, piles, lambda line: "/" in line.strip("/|"), domains_only=True)
-    return Blocked(piles[0].done(), piles[1].done())
-
-
-def _no_urls(_line: str) -> bool:
-    return False
+        _read(path, key, piles, lambda line: "/" in line, domains_only=True)
+    found = Blocked(piles[0].done(), piles[1].done())
+    lists.refuse_none(found.domains.num_bytes, domains)
+    lists.refuse_none(found.urls.num_bytes, urls)
+    lists.refuse_none(found.domains.num_bytes + found.urls.num_bytes, either)
+    return found
 
 
 def domains_of(line: str) -> list[str]:
@@ -124,9 +122,7 @@ def _without_www(form: str) -> str:
     return form[4:] if form.startswith("www.") else form
 
 
-def _read(
-    path: str, key: str, piles: tuple[Pile, Pile], is_url: Callable[[str], bool], *, domains_only: bool
-) -> None:
+def _read(path: str, key: str, piles: tuple[Pile, Pile], is_url: Callable[[str], bool], *, domains_only: bool) -> None:
     """Add the lines of a file to the piles of domains and of addresses."""
     pile, number = piles[0], 1
     for block in lists.blocks(path, key=key):
@@ -165,31 +161,39 @@ def _take_plain(
     buffer: Bytes, domains_only: bool, blob: Bytes, used: Int, out_odd: Ints, out_lines: Ints
 ) -> tuple[Int, Int]:
     """Add plain lines to a blob: bytes in use then, and how many lines are odd; these are written with their start."""
-    num_odd, start, line = np.int64(0), np.int64(0), np.int64(0)
-    while start < len(buffer):
-        stop, plain = start, True
-        while buffer[stop] != _LINE_FEED:
-            byte = buffer[stop]
-            plain = plain and (_IN_DOMAIN[byte] if domains_only else 32 < byte < _DELETE)
-            stop += 1
+    num_odd, at, line = np.int64(0), np.int64(0), np.int64(0)
+    while at < len(buffer):
+        end = at
+        while buffer[end] != _LINE_FEED:
+            end += 1
+        start, stop = trimmed(buffer, at, end)
         size = np.int64(0)
-        if plain and start < stop <= start + MAX_ENTRY - ROOM:
+        if start < stop <= start + MAX_ENTRY - ROOM and _is_plain(buffer, start, stop, domains_only):
             size = _take(buffer, start, stop, domains_only, blob, used)
         if size > 0:
             used += HEADER + size
         elif start < stop:
             out_odd[num_odd], out_lines[num_odd] = start, line
             num_odd += 1
-        start = stop + 1
+        at = end + 1
         line += 1
     return used, num_odd
+
+
+@compiled
+def _is_plain(buffer: Bytes, start: Int, stop: Int, domains_only: bool) -> bool:
+    plain = bool(_LEADS[buffer[start]])
+    for at in range(start, stop):
+        byte = buffer[at]
+        plain = plain and (_IN_DOMAIN[byte] if domains_only else 32 < byte < _DELETE)
+    return plain
 
 
 @compiled
 def _take(buffer: Bytes, start: Int, stop: Int, domains_only: bool, blob: Bytes, used: Int) -> Int:
     """Write an entry; its size, 0 where the line is odd all the same."""
     first, last, _ = host_span(buffer, start, stop)
-    if first == last or buffer[first] == 46 or not _LEADS[buffer[start]] or is_strange(buffer, first, last):
+    if first == last or buffer[first] == _DOT or is_strange(buffer, first, last):
         return np.int64(0)
     entry = blob[used + HEADER :]
     host_size, size = write_normal(buffer, start, stop, entry)
@@ -205,7 +209,7 @@ def _take(buffer: Bytes, start: Int, stop: Int, domains_only: bool, blob: Bytes,
 
 @compiled
 def _is_www(text: Bytes, size: Int) -> bool:
-    return size > 4 and text[0] == 119 and text[1] == 119 and text[2] == 119 and text[3] == 46
+    return bool(size > 4 and text[0] == 119 and text[1] == 119 and text[2] == 119 and text[3] == _DOT)
 
 
 def look_up(buffer: Bytes, offsets: Ints, blocked: Blocked) -> tuple[Ints, Ints]:
@@ -233,9 +237,7 @@ def _scratch(offsets: Ints) -> Bytes:
 
 
 @compiled
-def _look_up(
-    buffer: Bytes, offsets: Ints, blocked: Blocked, scratch: Bytes, out_2D: Ints, out_odd: Ints
-) -> Int:
+def _look_up(buffer: Bytes, offsets: Ints, blocked: Blocked, scratch: Bytes, out_2D: Ints, out_odd: Ints) -> Int:
     """Write places; how many addresses want `normal_form`, whose rows are written too."""
     num_odd = np.int64(0)
     for d in range(len(offsets) - 1):

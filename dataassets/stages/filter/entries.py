@@ -34,6 +34,11 @@ class Entries(NamedTuple):
     blob: Bytes
     slots: Hashes
 
+    @property
+    def num_bytes(self) -> int:
+        """Of all strings and their headers; 0 where there is none."""
+        return len(self.blob) - 1
+
     def at(self, place: int) -> str:
         """The entry at a place."""
         size = int(self.blob[place]) | int(self.blob[place + 1]) << 8
@@ -158,7 +163,7 @@ def suffix(host: Bytes, start: Int, stop: Int, entries: Entries) -> Int:
     whole, at = True, stop
     while at > start and host[at - 1] != _DOT:
         at -= 1
-        whole = whole and 48 <= host[at] <= 57
+        whole = whole and bool(48 <= host[at] <= 57)
     h = FNV_BASIS
     for k in range(stop - 1, start - 1, -1):
         h = (h ^ np.uint64(host[k])) * FNV_PRIME

@@ -48,9 +48,9 @@ def fold_table() -> npt.NDArray[np.int32]:
 
 
 def folded(text: str) -> bytes:
-    """A text as `fold` has it.
+    r"""A text as `fold` has it.
 
-    >>> folded("Der  GROẞE\\nTag").replace(b"\\xff", b"|").decode()
+    >>> folded("Der  GROẞE\nTag").replace(b"\xff", b"|").decode()
     '|der |große |tag'
     """
     buffer, offsets = utf8_buffers(pa.array([text], pa.large_string()))

@@ -1,11 +1,12 @@
 """Files of lists that a recipe names: an entry a line, UTF-8, as they are or gzipped."""
 
 import gzip
-from collections.abc import Iterator
-from typing import IO, cast
+from collections.abc import Iterator, Sequence
+from typing import IO, TypeAlias, cast
 
 from dataassets.recipe import RecipeError
 
+Files: TypeAlias = Sequence[tuple[str, str]]  # key in the recipe, path
 BLOCK_BYTES = 1 << 20  # read at a time: bounds the memory, changes no result
 _BOM = b"\xef\xbb\xbf"
 
@@ -20,19 +21,18 @@ def blocks(path: str, *, key: str) -> Iterator[bytes]:
     Raises:
         RecipeError: it cannot be read.
     """
-    rest, at_start = b"", True
+    rest, head = b"", _BOM
     try:
         with _opened(path) as file:
             while block := file.read(BLOCK_BYTES):
-                if at_start:
-                    block, at_start = block.removeprefix(_BOM), False
                 whole, feed, rest = (rest + block).rpartition(b"\n")
                 if feed:
-                    yield whole + feed
+                    yield (whole + feed).removeprefix(head)
+                    head = b""
     except (OSError, EOFError) as e:
         raise RecipeError(f"{key} = {path!r}: cannot be read ({e}); mend the file or the path") from e
     if rest:
-        yield rest + b"\n"
+        yield rest.removeprefix(head) + b"\n"
 
 
 def words(path: str, *, key: str) -> Iterator[str]:
@@ -68,5 +68,20 @@ def text_of(line: bytes, *, path: str, number: int, key: str) -> str:
         raise RecipeError(f"{key}: {path}:{number}: {line[:60]!r} is no UTF-8; save the list as UTF-8") from e
 
 
+def refuse_none(num_entries: int, files: Files) -> None:
+    """Lists without an entry look as if they ruled.
+
+    Args:
+        num_entries: of the files together.
+        files: key in the recipe and path; there may be none.
+
+    Raises:
+        RecipeError: there are files, but no entries.
+    """
+    if files and not num_entries:
+        named = ", ".join(sorted({f"{key} = {path!r}" for key, path in files}))
+        raise RecipeError(f"{named}: holds no entry; write one a line, or leave the list out")
+
+
 def _opened(path: str) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path) if path.endswith(".gz") else open(path, "rb"))  # noqa: PTH123, SIM115
+    return cast(IO[bytes], gzip.open(path) if path.endswith(".gz") else open(path, "rb"))  # noqa: PTH123

@@ -3,8 +3,6 @@
 Shapes: D documents, R of them, P entries.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,10 +11,8 @@ from dataassets.stages.filter.automaton import Automaton, build, count_found
 from dataassets.stages.filter.folding import fold, fold_table, folded, room
 from dataassets.stages.text import Bytes, Ints, compiled, frozen
 
-_Files = Iterable[tuple[str, str]]  # key in the recipe, path
 
-
-def load(files: _Files, *, unspaced: _Files = ()) -> Automaton:
+def load(files: lists.Files, *, unspaced: lists.Files = ()) -> Automaton:
     """The automaton of some lists.
 
     Args:
@@ -24,10 +20,11 @@ def load(files: _Files, *, unspaced: _Files = ()) -> Automaton:
         unspaced: the same of lists whose entries count anywhere, inside a word too.
 
     Raises:
-        RecipeError: a file cannot be read.
+        RecipeError: a file cannot be read, or all are empty.
     """
     anywhere = {folded(entry)[1:] for key, path in unspaced for entry in lists.words(path, key=key)}
     whole = {folded(entry) for key, path in files for entry in lists.words(path, key=key)}
+    lists.refuse_none(len(anywhere | whole), [*files, *unspaced])
     return build(anywhere | {entry for entry in whole if entry[1:] not in anywhere})
 
 
@@ -51,7 +48,7 @@ def count_listed(buffer: Bytes, offsets: Ints, *, rows: Ints, found: Automaton) 
 
 
 @compiled
-def _count(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+def _count(
     buffer: Bytes, offsets: Ints, rows: Ints, found: Automaton, table: npt.NDArray[np.int32],
     scratch: Bytes, seen: Ints, out_R2: Ints,
 ) -> None:  # fmt: skip

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dataassets import models
 from dataassets.hashing import keyed_order
-from dataassets.recipe import Filter, RecipeError
+from dataassets.recipe import Filter
 from dataassets.stages.filter.rule import COUNTS, SMALL_SHARES, Columns, Ruling, Texts, above, share
 
 if TYPE_CHECKING:  # numba is loaded where text is read
@@ -111,8 +111,4 @@ def _loaded(everywhere: _Files, own: _Files, own_unspaced: bool) -> "Automaton":
     from dataassets.stages.filter import toxic
 
     whole, anywhere = (everywhere, own) if own_unspaced else (everywhere + own, ())
-    found = toxic.load([file[:2] for file in whole], unspaced=[file[:2] for file in anywhere])
-    if len(found.offsets) == 1:
-        keys = sorted({key for key, _, _ in everywhere + own})
-        raise RecipeError(f"{', '.join(keys)}: the list holds no entry; write one a line, or leave the list out")
-    return found
+    return toxic.load([file[:2] for file in whole], unspaced=[file[:2] for file in anywhere])
