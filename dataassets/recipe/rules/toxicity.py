@@ -1,8 +1,11 @@
 """Knobs of the rule that looks for listed words."""
 
-from pydantic import Field, ValidationInfo, model_validator
+from collections.abc import Mapping
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from dataassets.recipe.base import FilePath, Model, is_written
+from dataassets.recipe.rules.labels import LABELS
 
 
 class Toxicity(Model):
@@ -15,6 +18,13 @@ class Toxicity(Model):
     max_distinct: int | None = Field(None, ge=0, description="most different entries")
     max_ratio: float | None = Field(None, ge=0, description="most places with an entry per word of the text")
     keep_fraction: float = Field(0, ge=0, le=1, description="share of failing documents that stay, by hash of the id")
+
+    @field_validator("lists", "packaged")
+    @classmethod
+    def _languages(cls, value: Mapping[str, FilePath] | tuple[str, ...]) -> object:
+        if unknown := [code for code in value if code not in LABELS]:
+            raise ValueError(f"{unknown[0]} is no label of lid.176; most are ISO 639-1 codes, such as de or zh")
+        return value
 
     @model_validator(mode="after")
     def _names_a_list(self, info: ValidationInfo) -> "Toxicity":

@@ -166,8 +166,10 @@ def write_normal(buffer: Bytes, start: Int, stop: Int, out: Bytes) -> tuple[Int,
 def _is_default(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Whether a port, with its colon, says nothing: it is empty, 80 or 443."""
     num = stop - start
-    if num <= 1:
-        return True
+    if num == 0 or buffer[start] != _COLON:
+        return bool(num == 0)
     if num == 3:
         return bool(buffer[start + 1] == 56 and buffer[start + 2] == 48)
-    return bool(num == 4 and buffer[start + 1] == 52 and buffer[start + 2] == 52 and buffer[start + 3] == 51)
+    return num == 1 or bool(
+        num == 4 and buffer[start + 1] == 52 and buffer[start + 2] == 52 and buffer[start + 3] == 51
+    )

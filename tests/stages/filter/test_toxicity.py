@@ -98,6 +98,16 @@ def test_lists_are_for_their_languages_and_words_for_all(files, documents_of):
     ]
 
 
+def test_a_language_may_have_a_rule_of_its_own(files, documents_of):
+    own = {"toxicity": {"words": [files("de", "mist")], "max_matches": 1}}
+    settings = Filter.model_validate({"toxicity": {"words": [files("all", "darn")]}, "languages": {"de": own}})
+    documents = documents_of(["de mist mist darn", "en darn mist", "de darn", "de mist"])
+    signals, _ = measure(documents, settings=settings)
+    assert signals["toxic_matches"].to_pylist() == [2, 1, 0, 1]
+    found, _ = judge(documents, signals, settings=settings)
+    assert found["reason"].to_pylist() == ["toxicity:words", "toxicity:words", "", ""]
+
+
 def test_no_list_for_a_language_is_no_signal(files, documents_of):
     found, signals = judged(["de mist", "en mist"], Toxicity(lists={"de": files("de", "mist")}), documents_of)
     assert found == ["toxicity:words", ""]
@@ -159,8 +169,8 @@ def test_packaged_lists_come_from_the_package(tmp_path, monkeypatch, documents_o
     (tmp_path / "badwords" / "__init__.py").write_text("raise AssertionError('is not imported')")
     monkeypatch.syspath_prepend(tmp_path)
     assert judged(["en darn", "de darn"], Toxicity(packaged=("en",)), documents_of)[0] == ["toxicity:words", ""]
-    with pytest.raises(RecipeError, match=r"packaged: badwords-py has no list for 'tlh'; take of \['en'\]"):
-        measured_by(Filter(toxicity=Toxicity(packaged=("tlh",))))
+    with pytest.raises(RecipeError, match=r"packaged: badwords-py has no list for 'vo'; take of \['en'\]"):
+        measured_by(Filter(toxicity=Toxicity(packaged=("vo",))))
 
 
 def test_a_package_that_is_not_there_is_told(monkeypatch):

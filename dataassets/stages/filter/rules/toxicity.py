@@ -44,9 +44,9 @@ def fields(_settings: Filter) -> list[pa.Field]:
 def measure(texts: Texts, *, settings: Filter) -> Columns:
     """Count the entries of the lists for each text's language."""
     files = _files(settings)
-    language_D = np.array(texts.measured["language"], object)
+    language_D = np.array(texts.measured["language"], np.str_)
     counts_D2, missing_D = np.zeros((len(language_D), 2), np.int64), np.zeros(len(language_D), bool)
-    for language in sorted(set(texts.measured["language"])):
+    for language in np.unique(language_D).tolist():
         rows, own = np.flatnonzero(language_D == language), files.get(language, ())
         if files[""] or own:
             counts_D2[rows] = _counted(texts, rows, _loaded(files[""], own, language in UNSPACED))
