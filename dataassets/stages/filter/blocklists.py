@@ -30,7 +30,8 @@ from dataassets.stages.text import Bytes, Int, Ints, compiled, frozen
 
 _DOMAIN = re.compile(r"[a-z0-9_-][a-z0-9._-]*|\[[0-9a-f:.]+\]")
 _REMARK = re.compile(r"[#!]|\[Adblock")
-_LINE_FEED, _DOT, _DELETE = 10, 46, 127
+_LINE_FEED, _BLANK, _DOT, _CARET, _BAR, _DELETE = 10, 32, 46, 94, 124, 127
+_NOWHERE, _HERE = np.frombuffer(b"0.0.0.0", np.uint8), np.frombuffer(b"127.0.0.1", np.uint8)
 _IN_DOMAIN = frozen(np.array([chr(b).isascii() and (chr(b).isalnum() or chr(b) in ".-_") for b in range(256)]))
 _LEADS = frozen(np.array([chr(b).isascii() and (chr(b).isalnum() or chr(b) in "/-_") for b in range(256)]))
 
@@ -123,7 +124,7 @@ def _without_www(form: str) -> str:
 
 
 def _read(path: str, key: str, piles: tuple[Pile, Pile], is_url: Callable[[str], bool], *, domains_only: bool) -> None:
-    """Add the lines of a file to the piles of domains and of addresses."""
+    """Add the lines of a file to two piles: of what is no address, and of addresses; plain lines to the first."""
     pile, number = piles[0], 1
     for block in lists.blocks(path, key=key):
         buffer = frozen(np.frombuffer(block, np.uint8))
@@ -137,7 +138,7 @@ def _read(path: str, key: str, piles: tuple[Pile, Pile], is_url: Callable[[str],
                 piles[own].add([entry])
         number += num_lines
         if pile.used > MAX_BYTES:
-            raise RecipeError(f"{key}: {path}: the lists hold over 4 GB; split the recipe's source, or the list")
+            raise RecipeError(f"{key}: {path}: the lists hold over 4 GB; take entries out that others cover")
 
 
 def _read_odd(
@@ -166,14 +167,16 @@ def _take_plain(
         end = at
         while buffer[end] != _LINE_FEED:
             end += 1
-        start, stop = trimmed(buffer, at, end)
-        size = np.int64(0)
+        line_start, stop = trimmed(buffer, at, end)
+        start, size = line_start, np.int64(0)
+        if domains_only:
+            start, stop = _unframed(buffer, start, stop)
         if start < stop <= start + MAX_ENTRY - ROOM and _is_plain(buffer, start, stop, domains_only):
             size = _take(buffer, start, stop, domains_only, blob, used)
         if size > 0:
             used += HEADER + size
-        elif start < stop:
-            out_odd[num_odd], out_lines[num_odd] = start, line
+        elif line_start < stop:
+            out_odd[num_odd], out_lines[num_odd] = line_start, line
             num_odd += 1
         at = end + 1
         line += 1
@@ -181,11 +184,33 @@ def _take_plain(
 
 
 @compiled
+def _unframed(buffer: Bytes, start: Int, stop: Int) -> tuple[Int, Int]:
+    """The name in `0.0.0.0 name`, `127.0.0.1 name` or `||name^`; any other line as it is."""
+    if stop - start > 3 and buffer[start] == _BAR and buffer[start + 1] == _BAR and buffer[stop - 1] == _CARET:
+        return start + 2, stop - 1
+    for address in (_NOWHERE, _HERE):
+        behind = start + len(address)
+        if behind < stop and buffer[behind] <= _BLANK and _begins(buffer, start, address):
+            while buffer[behind] <= _BLANK:
+                behind += 1
+            return behind, stop
+    return start, stop
+
+
+@compiled
+def _begins(buffer: Bytes, start: Int, wanted: Bytes) -> bool:
+    for k in range(len(wanted)):  # noqa: SIM110 (any() is no numba)
+        if buffer[start + k] != wanted[k]:
+            return False
+    return True
+
+
+@compiled
 def _is_plain(buffer: Bytes, start: Int, stop: Int, domains_only: bool) -> bool:
     plain = bool(_LEADS[buffer[start]])
     for at in range(start, stop):
         byte = buffer[at]
-        plain = plain and (_IN_DOMAIN[byte] if domains_only else 32 < byte < _DELETE)
+        plain = plain and (_IN_DOMAIN[byte] if domains_only else _BLANK < byte < _DELETE)
     return plain
 
 

@@ -127,6 +127,9 @@ dot.example.
 .lead.example
 0.0.0.0 hosts.example two.example # why
 127.0.0.1\ttab.example
+0.0.0.0   wide.example
+0.0.0.0 0.0.0.0
+||Up.example^
 ::1 six.example
 ||adblock.example^
 bücher.example
@@ -139,6 +142,7 @@ localhost
 NAMES = """
 plain.example spaces.example upper.example dot.example star.example lead.example hosts.example two.example tab.example
 six.example adblock.example xn--bcher-kva.example 10.0.0.1 [2001:db8::1] behind.example a_b-c.example localhost
+wide.example 0.0.0.0 up.example
 """
 
 
@@ -173,7 +177,18 @@ def test_a_list_of_either_parts_them_by_the_slash(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["http://a.example", "a.example/x", "two words", "||a.example^$third-party", "@@||a.example^", "a..é/", "*"]
+    "line",
+    [
+        "http://a.example",
+        "a.example/x",
+        "two words",
+        "||a.example^$third-party",
+        "|| a.example^",
+        "@@||a.example^",
+        "0.0.0.0 http://a.example",
+        "a..é/",
+        "*",
+    ],
 )
 def test_a_line_that_is_no_domain_is_told_with_its_number(tmp_path, line):
     with pytest.raises(RecipeError, match=r"^filter\.url\.domains: .*list:3: .* wanted is a domain.*mend the line"):
