@@ -16,6 +16,8 @@ from dataassets.recipe.rules import (
     Length,
     LineFilter,
     Signal,
+    Toxicity,
+    Url,
 )
 from dataassets.recipe.snapshots import Snapshots
 from dataassets.recipe.written import as_yaml
@@ -48,6 +50,8 @@ __all__ = [
     "Snapshots",
     "Source",
     "Tokenize",
+    "Toxicity",
+    "Url",
     "as_yaml",
     "demo_text",
     "find_or_demo",

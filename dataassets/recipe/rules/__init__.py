@@ -6,6 +6,8 @@ from dataassets.recipe.rules.decontamination import Decontamination
 from dataassets.recipe.rules.filter import Filter
 from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
+from dataassets.recipe.rules.toxicity import Toxicity
+from dataassets.recipe.rules.url import Url
 
 __all__ = [
     "C4",
@@ -20,4 +22,6 @@ __all__ = [
     "Length",
     "LineFilter",
     "Signal",
+    "Toxicity",
+    "Url",
 ]

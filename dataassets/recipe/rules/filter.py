@@ -13,6 +13,8 @@ from dataassets.recipe.rules.decontamination import Decontamination
 from dataassets.recipe.rules.labels import LABELS
 from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
+from dataassets.recipe.rules.toxicity import Toxicity
+from dataassets.recipe.rules.url import Url
 
 
 class Filter(Model):
@@ -28,6 +30,7 @@ class Filter(Model):
     words: Literal["english", "unicode"] = Field(
         "english", description="how words are cut: by spaCy's English rules, or at Unicode's word boundaries (UAX #29)"
     )
+    url: Url | None = None
     length: Length | None = None
     language: Language | None = None
     gopher_repetition: GopherRepetition | None = None
@@ -36,6 +39,7 @@ class Filter(Model):
     fineweb: FineWeb | None = None
     line_filter: LineFilter | None = None
     code: Code | None = None
+    toxicity: Toxicity | None = None
     decontamination: Decontamination | None = None
     custom: dict[str, Custom] = Field(
         default_factory=dict, description="filters of your own; they judge in the order of names"

@@ -13,6 +13,7 @@ from dataassets.stages.filter.rule import Measure, Rule
 from dataassets.stages.filter.rules.custom import CustomRule
 
 RULES = (
+    "url",
     "length",
     "language",
     "gopher_repetition",
@@ -21,9 +22,10 @@ RULES = (
     "fineweb",
     "line_filter",
     "code",
+    "toxicity",
     "decontamination",
 )
-MEASURES = ("language", "standard", "line_filter", "code", "decontamination", "custom")
+MEASURES = ("language", "standard", "url", "line_filter", "code", "toxicity", "decontamination", "custom")
 
 
 def rule(name: str) -> Rule:
