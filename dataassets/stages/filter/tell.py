@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dataassets.recipe import Filter
@@ -13,20 +11,7 @@ from dataassets.report import SAMPLE_CHARS, SAMPLES_PER_REASON, Histogram
 from dataassets.stages.filter import languages, rules
 from dataassets.stages.filter.rule import Limit, Ruling, values
 from dataassets.stages.filter.rules import RULES
-
-
-class Found(NamedTuple):
-    """Documents that a test removed, or masked.
-
-    Args:
-        reason: `<rule>:<test>`.
-        test: as it was applied to them.
-        rows: int64, their rows, rising.
-    """
-
-    reason: str
-    test: Ruling
-    rows: npt.NDArray[np.int64]
+from dataassets.stages.filter.verdict import Found
 
 
 def histograms(signals: pa.Table, limits: Mapping[tuple[str, str], Limit], *, settings: Filter) -> dict[str, Histogram]:
