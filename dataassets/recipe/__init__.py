@@ -1,5 +1,6 @@
 """Every knob of the road: frozen pydantic models, read from YAML."""
 
+from dataassets.recipe.changing import Change, Changed, changed
 from dataassets.recipe.errors import RecipeError
 from dataassets.recipe.load import DEMO_FOLDER, RECIPE_ENV, Located, demo_text, find_or_demo, load, parse
 from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHash, Mix, Recipe, Source, Tokenize
@@ -26,6 +27,8 @@ __all__ = [
     "C4",
     "DEMO_FOLDER",
     "RECIPE_ENV",
+    "Change",
+    "Changed",
     "Clean",
     "Code",
     "Compute",
@@ -53,6 +56,7 @@ __all__ = [
     "Toxicity",
     "Url",
     "as_yaml",
+    "changed",
     "demo_text",
     "find_or_demo",
     "load",
