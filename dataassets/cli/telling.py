@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dataassets.recipe import Filter
+from dataassets.runner.limits import filter_of
 from dataassets.store import Manifest
 
 _SNIPPET = 100  # characters of text shown
@@ -31,7 +31,7 @@ def record(manifest: Manifest, row: pa.Table, *, was_dropped: bool, signals: pa.
     if manifest.product == "signatures":
         signed = "a MinHash signature" if values["signature"] else "too short, or not meant, for a MinHash signature"
         return f"{signed}, {values['num_shingles']:,} distinct shingles"
-    rules = Filter.model_validate(manifest.settings).on if manifest.product == "filtered" else []
+    rules = filter_of(manifest).on if manifest.product == "filtered" else []
     passed = f"passed {', '.join(rules)}; " if rules else ""
     return f"{passed}{len(values['text']):,} characters{_content(values)}"
 
@@ -70,7 +70,7 @@ def _reason(manifest: Manifest, reason: str, signals: pa.Table | None) -> str:
         return reason
     from dataassets.stages.filter import rules
 
-    settings = Filter.model_validate(manifest.settings).of(signals.column("language")[0].as_py())
+    settings = filter_of(manifest).of(signals.column("language")[0].as_py())
     for test in rules.judging(settings)[rule].tests(signals, settings=settings):
         if test.name == name:
             value = signals.column(test.column)[0].as_py()

@@ -14,7 +14,7 @@ from dataassets.recipe import Filter
 from dataassets.records import KEPT
 from dataassets.stages.filter import languages, rules
 from dataassets.stages.filter.languages import Part
-from dataassets.stages.filter.rule import Limit, Ruling
+from dataassets.stages.filter.rule import Ruling
 
 
 class Found(NamedTuple):
@@ -106,15 +106,15 @@ def decide(signals: pa.Table, *, settings: Filter) -> Verdict:
     return Verdict(parts, list(reasons), failed_by, found, masked, kept_after)
 
 
-def limits(signals: pa.Table, *, settings: Filter) -> dict[str, list[Limit]]:
-    """By signal, the limits of all tests that read it, whatever the language of a document.
+def limits(signals: pa.Table, *, settings: Filter) -> dict[str, list[float]]:
+    """By signal that some test reads, the numbers that it is held against, whatever the language of a document.
 
     Args:
         signals: any; what they hold does not matter.
         settings: as for `decide`.
     """
     nothing = signals.slice(0, 0)
-    found: dict[str, list[Limit]] = {}
+    found: dict[str, list[float]] = {}
     for own in languages.every(settings):
         for judging in rules.judging(own).values():
             for test in judging.tests(nothing, settings=own):
