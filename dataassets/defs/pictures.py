@@ -61,8 +61,8 @@ def _rules(manifest: Manifest, report: Report) -> tuple[str, str]:
         *((r, left[r]) for r in filter_of(manifest).on if r in left),
     ]
     takes = {rule: before - n for (_, before), (rule, n) in pairwise(steps)}
-    most = max(takes, key=lambda rule: takes[rule], default="")
-    marked = most if takes.get(most) else ""
+    most = max(takes, key=lambda rule: takes[rule], default=None)
+    marked = most if most and takes[most] else None
     title = _title(manifest, "Kept after each rule" + (f" ({marked} takes most)" if marked else ""))
     return glance.bars(_takers(steps, takes)), plots.funnel(steps, title=title, marked=marked)
 

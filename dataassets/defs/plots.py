@@ -17,6 +17,7 @@ _ROW = 24
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 _INK, _FAINT, _RULE, _BAR, _PALE, _MARK = "#1f2933", "#5f6c7b", "#dfe4ea", "#4c6fd6", "#b9c7ee", "#c2410c"
 _MOST_ROWS = 20
+_MOST_LIMITS = 6  # of a histogram; of more, the first and the last are drawn: every language may have its own
 _MOST_CHARS = 44  # of a label
 _CHAR = 6.6  # width of a mean character at 12 px; system fonts differ, so columns leave room
 
@@ -57,7 +58,7 @@ def share(part: float, whole: float) -> str:
     return f"{percent:.1f}".removesuffix(".0") + " %" if percent < 99.95 or part == whole else f"{percent:.0f} %"
 
 
-def funnel(steps: Sequence[tuple[str, int]], *, title: str, unit: str = "documents", marked: str = "") -> str:
+def funnel(steps: Sequence[tuple[str, int]], *, title: str, unit: str = "documents", marked: str | None = None) -> str:
     """What is left after each step: bars with counts, and shares of the first and of the previous step.
 
     Args:
@@ -214,13 +215,16 @@ def _ticks(bins: int) -> list[int]:
 
 
 def _thresholds(h: Histogram, x: float, top: float, width: float, height: float, *, size: int) -> list[str]:
-    """A line for each limit, and one label for all of them where there is room for it beside the first line."""
+    """A line for each limit, the first and the last where there are many; one label beside the first line."""
     if not h.limits:
         return []
-    at_L = [x + width * _position(h.edges, limit) for limit in h.limits]
+    drawn = h.limits if len(h.limits) <= _MOST_LIMITS else (h.limits[0], h.limits[-1])
+    at_L = [x + width * _position(h.edges, limit) for limit in drawn]
     tops = [top - size, *(top for _ in at_L[1:])]  # the label lies beside the first line and above the others
     path = "".join(f"M{at:.1f} {high:g}V{top + height:g}" for at, high in zip(at_L, tops, strict=True))
-    told = f"limit{'s' if len(at_L) > 1 else ''} {' and '.join(map(human, h.limits))}"
+    told = f"limit{'s' if len(at_L) > 1 else ''} {' and '.join(map(human, drawn))}"
+    if len(h.limits) > 2:
+        told = f"{len(h.limits)} limits, {human(drawn[0])} to {human(drawn[-1])}"
     flip = at_L[0] + 4 + len(told) * _CHAR * size / 12 > x + width
     label = _text(
         at_L[0] + (-4 if flip else 4), top - 2, told, anchor="end" if flip else "start", size=size, fill=_MARK

@@ -147,7 +147,8 @@ def _entry(here: Any, key: Any, *, change: Change) -> Any:  # noqa: ANN401 - pla
     """What a mapping or list holds at a key."""
     keys = list(here) if isinstance(here, dict) else list(range(len(here)))
     if key not in keys:
-        raise RecipeError(f"{change}: the recipe writes no {key} there; take one of {keys}")
+        preset = f"; what a preset brings is left out by --set {change.key}=null" if "preset" in keys else ""
+        raise RecipeError(f"{change}: the recipe writes no {key} there; take one of {keys}{preset}")
     return here[key]
 
 
@@ -169,7 +170,7 @@ def _inner(model: object, part: str) -> object:
 
 
 def _default(inner: object) -> Any:  # noqa: ANN401 - plain data
-    """What stands at a key that is not written: the entries of a mapping or list, of a model none."""
-    if isinstance(inner, Mapping):
+    """What stands at a key that is not written: the entries of a mapping or list of plain values, else none."""
+    if isinstance(inner, Mapping) and not any(isinstance(own, BaseModel) for own in inner.values()):
         return dict(inner)
     return list(inner) if isinstance(inner, tuple) else {}

@@ -255,13 +255,12 @@ def _movers(now: "Verdict", then: "Verdict", signals: pa.Table, *, part: Part, m
     rows = np.flatnonzero(now.kept != then.kept)
     pair = now.failed_by[rows] * len(then.reasons) + then.failed_by[rows]
     for code in np.unique(pair).tolist():
-        was, will = (
-            verdict.reasons[n] for verdict, n in zip((now, then), divmod(code, len(then.reasons)), strict=True)
-        )
-        test = then.tests[will] if will else now.tests[was]
+        before, after = divmod(code, len(then.reasons))
+        judge = then if after else now
         for row in rows[pair == code][:most].tolist():
+            test = judge.test_of(row)
             value = signals.column(test.column)[row].as_py()
-            yield Mover(was, will, test.column, value, test.limit, part, row)
+            yield Mover(now.reasons[before], then.reasons[after], test.column, value, test.limit, part, row)
 
 
 def _differences(here: Mapping[str, Any], there: Mapping[str, Any], *, path: str = "") -> Iterator[str]:

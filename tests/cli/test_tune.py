@@ -42,6 +42,8 @@ CHANGES = {
     "filter.fineweb.line_punct_ratio": st.floats(0, 0.5),
     "sources.books.filter.length.min": st.integers(0, 5000),
     "sources.notes.filter.fineweb": st.just({}),
+    "filter.languages.de.length.min": st.integers(0, 2000),
+    "filter.languages.en": st.fixed_dictionaries({"c4": st.just({"min_sentences": 9}), "fineweb": st.none()}),
 }
 CHANGE = st.one_of([values.map(lambda v, key=key: Change(key, v)) for key, values in CHANGES.items()])
 REMOVAL = st.sampled_from(["filter.length", "filter.fineweb", "filter.gopher_repetition"]).map(

@@ -76,7 +76,7 @@ edges = st.lists(st.floats(-1e6, 1e6, width=32), min_size=2, max_size=200, uniqu
 def histograms(draw):
     found = draw(edges)
     n = len(found) - 1
-    limits = draw(st.lists(st.floats(-1e7, 1e7), max_size=2, unique=True))
+    limits = draw(st.lists(st.floats(-1e7, 1e7), max_size=3, unique=True))
     return Histogram(
         tuple(found), tuple(draw(st.lists(st.integers(0, 10**9), min_size=n, max_size=n))), tuple(sorted(limits))
     )
@@ -97,8 +97,9 @@ def test_a_threshold_lies_inside_its_axis(h, unit):
     assert len(lines(root)) == len(h.limits)
     assert all(16 <= x <= WIDTH - 16 for x in lines(root))
     if h.limits:
-        several = "s" if len(h.limits) > 1 else ""
-        assert f"limit{several} {' and '.join(map(human, h.limits))}" in texts(root)
+        first, *_, last = map(human, (*h.limits, h.limits[-1]))
+        labels = {1: f"limit {first}", 2: f"limits {first} and {last}", 3: f"3 limits, {first} to {last}"}
+        assert labels[len(h.limits)] in texts(root)
 
 
 def test_a_threshold_stands_where_its_value_lies_between_the_edges():
