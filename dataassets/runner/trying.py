@@ -206,11 +206,11 @@ class Tuner:
         return usable, left_out
 
     def _refuse_other_signals(self, corpus: Corpus, sources: Iterable[str]) -> None:
-        """A variant whose signals would be other ones cannot be judged by those that are there."""
+        """A variant is judged by the signals that are there only if these are its own; more of them do not matter."""
         for source in sources:
             key = partition_key(self.corpus.snapshots[0], source)
             here, there = self.corpus.settings("signals", key), corpus.settings("signals", key)
-            if here != there:
+            if not _holds(here, there):
                 raise RecipeError(
                     f"the change makes other signals ({', '.join(_differences(here, there))}, of {source}), so those "
                     "that are there cannot tell; write it into a recipe and measure anew: "
@@ -261,6 +261,13 @@ def _movers(now: "Verdict", then: "Verdict", signals: pa.Table, *, part: Part, m
             test = judge.test_of(row)
             value = signals.column(test.column)[row].as_py()
             yield Mover(now.reasons[before], then.reasons[after], test.column, value, test.limit, part, row)
+
+
+def _holds(here: Mapping[str, Any], there: Mapping[str, Any]) -> bool:
+    """Whether signals measured by some settings hold all that others would measure, for every language."""
+    ours, theirs = here.get("languages", {}), there.get("languages", {})
+    pairs = [(here, there), *((ours.get(code, here), theirs.get(code, there)) for code in {*ours, *theirs})]
+    return all(own.get(name) == knobs for own, other in pairs for name, knobs in other.items() if name != "languages")
 
 
 def _differences(here: Mapping[str, Any], there: Mapping[str, Any], *, path: str = "") -> Iterator[str]:
