@@ -2,7 +2,6 @@
 
 import base64
 import re
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -41,8 +40,10 @@ def test_a_full_partition_fits_in_place_and_its_full_drawing_too(product):
     dropped = {f"gopher_repetition:duplicated_{n}_n_grams": 10**8 + n for n in range(5, 30)}
     counts = {"documents": 10**9, "documents_in": 10**9 + sum(dropped.values())}
     sources = {f"source-{i}": {"asked": 1e9, "tokens": 10**9 + i, "documents": 1, "epochs": 1.0} for i in range(12)}
-    manifest = manifest_of(product, counts=counts, dropped=dropped, format={"sources": sources})
-    kept = {f"kept_after:{rule}": 10**9 for rule in ("length", "language", "gopher_repetition", "c4", "fineweb")}
+    rules = ("length", "language", "gopher_repetition", "c4", "fineweb")
+    settings = {rule: {} for rule in rules} if product == "filtered" else {}
+    manifest = manifest_of(product, counts=counts, dropped=dropped, format={"sources": sources}, settings=settings)
+    kept = {f"kept_after:{rule}": 10**9 for rule in rules}
     report = Report(counts=kept, histograms={f"a_quantity_of_the_text_{i}": TALL for i in range(6)})
     found = pictures.of_product(manifest, report)
     assert len(found["plot"]) <= 999
@@ -57,7 +58,10 @@ def test_the_funnel_marks_the_rule_that_takes_most_and_in_place_stand_those_that
     rules = ["length", "language", "gopher_repetition", "gopher_quality", "c4", "fineweb"]
     left = dict(zip(rules, [90, 90, 30, 29, 29, 9], strict=True))
     report = Report(counts={f"kept_after:{rule}": n for rule, n in sorted(left.items())})
-    found = svgs(pictures.of_product(manifest_of("filtered", counts={"documents": 9, "documents_in": 100}), report))
+    manifest = manifest_of(
+        "filtered", counts={"documents": 9, "documents_in": 100}, settings={rule: {} for rule in reversed(rules)}
+    )
+    found = svgs(pictures.of_product(manifest, report))
     marked = [
         r.get("width") for r in found["plot_full"].iter("{http://www.w3.org/2000/svg}rect") if r.get("fill") == MARK
     ]
@@ -68,12 +72,13 @@ def test_the_funnel_marks_the_rule_that_takes_most_and_in_place_stand_those_that
     ]  # fmt: skip
 
 
-def test_many_rules_are_shown_in_place_by_what_they_take_in_their_order(monkeypatch):
-    rules = [f"rule_{n}" for n in range(12)]
-    monkeypatch.setattr(pictures, "Filter", SimpleNamespace(model_fields=rules))
+def test_many_rules_are_shown_in_place_by_what_they_take_in_their_order():
+    rules = [f"rule_{n:02}" for n in range(12)]
+    custom = {rule: {"function": "a:b", "signals": {"x": {}}} for rule in rules}
     takes = [1, 9, 2, 8, 3, 7, 4, 6, 5, 20, 11, 10]
     left = {f"kept_after:{rule}": 100 - sum(takes[: n + 1]) for n, rule in enumerate(rules)}
-    manifest = manifest_of("filtered", counts={"documents": 14, "documents_in": 100})
+    counts = {"documents": 14, "documents_in": 100}
+    manifest = manifest_of("filtered", counts=counts, settings={"custom": custom})
     found = svgs(pictures.of_product(manifest, Report(counts=left)))
     shown = [t.split()[1].rstrip(",") for t in texts(found["plot"])]
     largest = sorted(range(12), key=lambda n: -takes[n])[:7]

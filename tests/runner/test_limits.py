@@ -18,10 +18,12 @@ LANGUAGES = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 50), min_siz
 
 
 def manifest(*, documents_in=0, documents=0, report=None):
+    body = {
+        "inputs": {}, "settings": {"checks": {}, "length": {}, "gopher_quality": {}, "fineweb": {}},
+        "code_version": "1", "key": "", "files": (), "dropped_files": (), "dropped": {}, "checks": [], "digest": "",
+    }  # fmt: skip
     counts = {"documents_in": documents_in, "documents": documents}
-    return Manifest(
-        "filtered", "s|x", {}, {}, "1", "", (), (), counts, {}, [], "", report=Report(report or {}).to_json()
-    )
+    return Manifest("filtered", "s|x", counts=counts, report=Report(report or {}).to_json(), **body)
 
 
 def work_of(corpus, **changes):
