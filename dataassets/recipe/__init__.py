@@ -1,5 +1,7 @@
 """Every knob of the road: frozen pydantic models, read from YAML."""
 
+from dataassets.recipe.changing import Change, Changed, changed
+from dataassets.recipe.checks import Checks, LanguageDrift, Retention, RuleDrop
 from dataassets.recipe.errors import RecipeError
 from dataassets.recipe.load import DEMO_FOLDER, RECIPE_ENV, Located, demo_text, find_or_demo, load, parse
 from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHash, Mix, Recipe, Source, Tokenize
@@ -26,6 +28,9 @@ __all__ = [
     "C4",
     "DEMO_FOLDER",
     "RECIPE_ENV",
+    "Change",
+    "Changed",
+    "Checks",
     "Clean",
     "Code",
     "Compute",
@@ -38,6 +43,7 @@ __all__ = [
     "GopherQuality",
     "GopherRepetition",
     "Language",
+    "LanguageDrift",
     "Length",
     "LineFilter",
     "Located",
@@ -46,6 +52,8 @@ __all__ = [
     "Mix",
     "Recipe",
     "RecipeError",
+    "Retention",
+    "RuleDrop",
     "Signal",
     "Snapshots",
     "Source",
@@ -53,6 +61,7 @@ __all__ = [
     "Toxicity",
     "Url",
     "as_yaml",
+    "changed",
     "demo_text",
     "find_or_demo",
     "load",

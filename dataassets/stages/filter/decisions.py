@@ -1,22 +1,19 @@
-"""Signals to decisions: the first test that a document fails is its reason; who fails none is kept.
+"""Decisions to documents: who fails no test is kept, in the text that the rules leave of it.
 
-Shapes: D documents, T tests.
+Shapes: D documents.
 """
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dataassets.recipe import Filter
-from dataassets.records import DOCUMENTS, KEPT, with_reason
+from dataassets.records import DOCUMENTS, with_reason
 from dataassets.report import Report
-from dataassets.stages.filter import languages, rules
 from dataassets.stages.filter.edits import edited
 from dataassets.stages.filter.languages import Part
 from dataassets.stages.filter.masked import mask
-from dataassets.stages.filter.rule import Limit
 from dataassets.stages.filter.rules import RULES
-from dataassets.stages.filter.tell import Found, histograms, samples
+from dataassets.stages.filter.tell import histograms, samples
+from dataassets.stages.filter.verdict import Found, Verdict, decide, limits
 
 __all__ = ["RULES", "judge"]
 
@@ -35,47 +32,17 @@ def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[
         `kept_after:<rule>` and `language:<code>`, and has histograms of the main signals and samples of each reason.
     """
     assert documents.column("id").equals(signals.column("id")), "signals belong to these documents"
-    parts = languages.parts(signals.column("language"), settings=settings)
-    numbers = signals.select([field.name for field in signals.schema if not pa.types.is_list(field.type)])
-    tables = [languages.taken(numbers, part) for part in parts]
-    judging = [rules.judging(part.settings) for part in parts]
-    reasons, failed_by, counts = {KEPT: 0}, np.zeros(len(documents), np.int64), {}
-    found: list[Found] = []
-    masks: list[tuple[Part, Found]] = []
-    for rule in settings.on:
-        for part, table, on in zip(parts, tables, judging, strict=True):
-            for test in on[rule].tests(table, settings=part.settings) if rule in on else ():
-                reason, failed = f"{rule}:{test.name}", part.rows[test.failed]
-                if not test.drops:
-                    masks.append((part, Found(reason, test, failed)))
-                    continue
-                gone = failed[failed_by[failed] == 0]
-                failed_by[gone] = reasons.setdefault(reason, len(reasons))
-                found.append(Found(reason, test, gone))
-        counts[f"kept_after:{rule}"] = int((failed_by == 0).sum())
-    masks = [(part, own._replace(rows=own.rows[failed_by[own.rows] == 0])) for part, own in masks]
-    marked = [own for _, own in masks if len(own.rows)]
+    verdict = decide(signals, settings=settings)
+    marked = [found for _, found in verdict.masked if len(found.rows)]
+    counts = {f"kept_after:{rule}": n for rule, n in verdict.kept_after.items()}
     counts |= {reason: sum(len(own.rows) for own in marked if own.reason == reason) for reason, _, _ in marked}
-    reason = pa.array(list(reasons), pa.string()).take(pa.array(failed_by))
-    limits = _limits(numbers.slice(0, 0), settings)
+    drawn = limits(signals, settings=settings)
     told = Report(
         counts=counts | _by_language(signals),
-        histograms=histograms(signals, limits, settings=settings) if limits else {},
-        samples=samples(documents, signals, found + marked),
+        histograms=histograms(signals, drawn, settings=settings) if drawn else {},
+        samples=samples(documents, signals, verdict.found + marked),
     )
-    masked = _masked(documents, signals, masks)
-    return _judged(masked, signals, reason, parts=parts), told
-
-
-def _limits(nothing: pa.Table, settings: Filter) -> dict[tuple[str, str], Limit]:
-    """By reason and signal, the limit of all tests that there may be; None where languages have different ones."""
-    found: dict[tuple[str, str], Limit] = {}
-    for own in languages.every(settings):
-        for rule, judging in rules.judging(own).items():
-            for test in judging.tests(nothing, settings=own):
-                place = f"{rule}:{test.name}", test.column
-                found[place] = test.limit if found.get(place, test.limit) == test.limit else None
-    return found
+    return _judged(_masked(documents, signals, verdict.masked), signals, verdict), told
 
 
 def _masked(documents: pa.Table, signals: pa.Table, masks: list[tuple[Part, Found]]) -> pa.Table:
@@ -90,11 +57,11 @@ def _masked(documents: pa.Table, signals: pa.Table, masks: list[tuple[Part, Foun
     return documents.set_column(place, documents.schema.field(place), texts)
 
 
-def _judged(documents: pa.Table, signals: pa.Table, reason: pa.Array, *, parts: list[Part]) -> pa.Table:
+def _judged(documents: pa.Table, signals: pa.Table, verdict: Verdict) -> pa.Table:
     columns = {name: documents.column(name) for name in DOCUMENTS.names}
     columns |= {name: signals.column(name) for name in ("language", "language_score")}
-    columns["text"] = edited(documents.column("text"), signals, np.asarray(pc.equal(reason, KEPT)), parts=parts)
-    return pa.table([*columns.values(), reason], schema=with_reason(DOCUMENTS))
+    columns["text"] = edited(documents.column("text"), signals, verdict.kept, parts=verdict.parts)
+    return pa.table([*columns.values(), verdict.reason], schema=with_reason(DOCUMENTS))
 
 
 def _by_language(signals: pa.Table) -> dict[str, int]:

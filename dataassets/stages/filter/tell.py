@@ -2,54 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dataassets.recipe import Filter
 from dataassets.report import SAMPLE_CHARS, SAMPLES_PER_REASON, Histogram
 from dataassets.stages.filter import languages, rules
-from dataassets.stages.filter.rule import Limit, Ruling, values
+from dataassets.stages.filter.rule import Ruling, values
 from dataassets.stages.filter.rules import RULES
+from dataassets.stages.filter.verdict import Found
 
 
-class Found(NamedTuple):
-    """Documents that a test removed, or masked.
-
-    Args:
-        reason: `<rule>:<test>`.
-        test: as it was applied to them.
-        rows: int64, their rows, rising.
-    """
-
-    reason: str
-    test: Ruling
-    rows: npt.NDArray[np.int64]
-
-
-def histograms(signals: pa.Table, limits: Mapping[tuple[str, str], Limit], *, settings: Filter) -> dict[str, Histogram]:
+def histograms(signals: pa.Table, limits: Mapping[str, Sequence[float]], *, settings: Filter) -> dict[str, Histogram]:
     """Histograms of signals of all documents, kept or not.
 
     Args:
         signals: as `measure` gives them.
-        limits: by reason and signal: these signals are drawn, with the limit where it is one, and those of their
-            rules that have none; no limits draw all signals.
+        limits: by signal: these are drawn, each with its limits, and those of their rules that no test reads; no limits
+            draw all signals.
         settings: of the stage: the user's own filters are among them.
     """
-    read, heard = {column for _, column in limits}, {reason.partition(":")[0] for reason, _ in limits}
     every = {name: rules.rule(name) for name in RULES}
     for chosen in languages.every(settings):
         every |= rules.judging(chosen)
     drawn = {}
     for rule, own in every.items():
         for column, (edges, test) in own.HISTOGRAMS.items():
-            asked = not limits or column in read or (not test and rule in heard)
+            asked = not limits or column in limits or (not test and rule in settings.on)
             if asked and column in signals.column_names:
-                limit = limits.get((f"{rule}:{test}", column))
-                assert limit is None or isinstance(limit, int | float), "a histogram has a number for its limit"
-                drawn[column] = Histogram.of(values(signals, column), edges=edges, limit=limit)
+                drawn[column] = Histogram.of(values(signals, column), edges=edges, limits=limits.get(column, ()))
     return drawn
 
 
@@ -80,6 +62,7 @@ def _sample(documents: pa.Table, signals: pa.Table, test: Ruling, row: int) -> d
         "id": documents.column("id")[row].as_py().hex(),
         "url": documents.column("url")[row].as_py(),
         "snippet": _short(text),
+        "signal": test.column,
         "value": signals.column(test.column)[row].as_py(),
         "limit": test.limit,
     }

@@ -184,7 +184,7 @@ def test_judging_runs_none_of_the_users_code(tmp_path, documents_of):
     table, report = judge(documents, measured, settings=chosen)
     assert table["reason"].to_pylist() == ["", "shape:length_below", "", ""]
     assert report.samples["shape:length_below"][0]["limit"] == 6
-    assert report.histograms["shape_length"].limit == 6
+    assert report.histograms["shape_length"].limits == (6,)
 
 
 def test_the_language_that_was_measured_is_given_to_the_function(tmp_path, documents_of):
