@@ -2,9 +2,9 @@
 
 from typing import Literal, get_args
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from dataassets.recipe.base import FilePath, Model, is_written
+from dataassets.recipe.base import FilePath, Model
 
 HIGH = "__label__hq"  # of the good class, as DCLM's published classifier names it (Li et al. 2024, arXiv:2406.11794)
 
@@ -18,16 +18,23 @@ class Quality(Model):
         None, description="a fastText .bin or .ftz; left out: the one that `quality_model` trains"
     )
     label: str = Field(HIGH, min_length=1, description="label whose probability is the score")
-    min_score: float = Field(0.5, ge=0, le=1, description="least score of a document that stays")
+    min_score: float | None = Field(
+        None, ge=0, le=1, description="least score of a document that stays; 0.5 where keep_fraction is left out too"
+    )
     keep_fraction: float | None = Field(
         None, gt=0, le=1, description="instead of min_score: share of each partition's documents that stays, best first"
     )
 
     @model_validator(mode="after")
-    def _one_limit(self, info: ValidationInfo) -> "Quality":
-        if is_written(info) and {"min_score", "keep_fraction"} <= self.model_fields_set:
+    def _one_limit(self) -> "Quality":
+        if self.min_score is not None and self.keep_fraction is not None:
             raise ValueError(f"min_score = {self.min_score} beside keep_fraction = {self.keep_fraction}; take one")
         return self
+
+    @property
+    def least(self) -> float:
+        """The least score, where no share is kept."""
+        return 0.5 if self.min_score is None else self.min_score
 
 
 class Cutoffs(Model):
@@ -57,24 +64,29 @@ class Perplexity(Model):
     keep: tuple[Bucket, ...] | None = Field(
         None, min_length=1, description="buckets that stay; left out: head and middle, or all where max is set"
     )
-    fractions: Cutoffs = Field(
-        Cutoffs(head=0.3, tail=0.6), description="cutoffs as shares of each partition's documents"
+    fractions: Cutoffs | None = Field(
+        None, description="cutoffs as shares of each partition's documents; 0.3 and 0.6 where limits is left out too"
     )
     limits: Cutoffs | None = Field(None, description="cutoffs as perplexities, instead of fractions")
     max: float | None = Field(None, gt=0, description="highest perplexity of a document that stays")
 
     @field_validator("fractions")
     @classmethod
-    def _shares(cls, fractions: Cutoffs) -> Cutoffs:
-        if fractions.tail > 1:
+    def _shares(cls, fractions: Cutoffs | None) -> Cutoffs | None:
+        if fractions is not None and fractions.tail > 1:
             raise ValueError(f"tail = {fractions.tail} is above 1; write perplexities as limits")
         return fractions
 
     @model_validator(mode="after")
-    def _one_kind(self, info: ValidationInfo) -> "Perplexity":
-        if is_written(info) and {"fractions", "limits"} <= self.model_fields_set:
+    def _one_kind(self) -> "Perplexity":
+        if self.fractions is not None and self.limits is not None:
             raise ValueError("limits stands beside fractions; take one of them")
         return self
+
+    @property
+    def shares(self) -> Cutoffs:
+        """The cutoffs as shares, where there are no limits."""
+        return self.fractions or Cutoffs(head=0.3, tail=0.6)
 
     @property
     def dropped(self) -> list[Bucket]:

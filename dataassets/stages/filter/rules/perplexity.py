@@ -58,7 +58,7 @@ def cuts(signals: pa.Table, *, settings: Filter) -> Sequence[Cut | None]:
     own = settings.perplexity
     assert own is not None
     measured = signals.filter(pc.field(SIGNAL).is_valid())
-    return [cut(measured, SIGNAL, fraction=f, lowest=True) for f in (own.fractions.head, own.fractions.tail)]
+    return [cut(measured, SIGNAL, fraction=f, lowest=True) for f in (own.shares.head, own.shares.tail)]
 
 
 def tests(signals: pa.Table, *, settings: Filter, cuts: Sequence[Cut | None] = ()) -> Iterator[Ruling]:  # noqa: PT028 - no test of pytest
@@ -85,5 +85,5 @@ def _up_to(
     ends = [c for c in cuts if c is not None]
     if len(ends) < 2:
         none = np.zeros(len(signals), bool)
-        return none, ~none, [f"the lowest {x:.4g} of all" for x in (own.fractions.head, own.fractions.tail)]
+        return none, ~none, [f"the lowest {x:.4g} of all" for x in (own.shares.head, own.shares.tail)]
     return ends[0].holds(signals, SIGNAL), ends[1].holds(signals, SIGNAL), [c.value for c in ends]

@@ -58,7 +58,7 @@ def tests(signals: pa.Table, *, settings: Filter, cuts: Sequence[Cut | None] = (
     own = settings.quality
     assert own is not None
     if own.keep_fraction is None:
-        yield from below(signals, "low_score", SCORE, own.min_score)
+        yield from below(signals, "low_score", SCORE, own.least)
     elif cuts and cuts[0]:
         yield Ruling("low_score", SCORE, cuts[0].value, ~cuts[0].holds(signals, SCORE))
     else:
