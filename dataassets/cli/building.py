@@ -13,7 +13,7 @@ from dataassets.cli.interrupt import Interrupts
 from dataassets.definitions import definitions
 from dataassets.recipe import RecipeError
 from dataassets.runner import Corpus, Work
-from dataassets.store import PRODUCTS
+from dataassets.store import MODELS, PRODUCTS, WHOLE
 
 Cell = tuple[str, str]
 
@@ -50,7 +50,7 @@ def targets(corpus: Corpus, *, stages: Sequence[str], partitions: Sequence[str])
     Raises:
         RecipeError: there is no such product or partition.
     """
-    products = list(stages) or list(PRODUCTS)
+    products = list(stages) or corpus.products
     known = sorted({key for product in products for key in corpus.partitions(product)})
     for key in partitions:
         if key not in known:
@@ -77,9 +77,13 @@ def runs(cells: Sequence[Cell]) -> Iterator[Run]:
     >>> [run.products for run in runs([("raw", "2026-10-01|web"), ("cleaned", "2026-10-01|web")])]
     [('raw', 'cleaned')]
     """
+    early = max((i + 1 for i, (product, _) in enumerate(cells) if product in MODELS), default=0)
+    before_all = set(cells[:early])  # models, and what they are trained on in any snapshot
 
     def wave(cell: Cell) -> tuple[str, int]:
         product, partition = cell
+        if cell in before_all:
+            return ("", int(product in MODELS))
         if product == "mixed":
             return ("~", 0)
         return (partition.split("|")[0], PRODUCTS.index(product) // PRODUCTS.index("duplicates"))
@@ -124,7 +128,7 @@ def materialize(work: Work, todo: Sequence[Run], *, on_run: Callable[[Run], None
 
 def _execute(job: dg.JobDefinition, run: Run, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
     return job.execute_in_process(
-        partition_key=run.partition,
+        partition_key=None if run.partition == WHOLE and run.products[0] in MODELS else run.partition,
         asset_selection=[dg.AssetKey(p) for p in run.products],
         instance=instance,
         run_config=_QUIET,

@@ -16,22 +16,22 @@ from dataassets.cli.building import InterruptedBuildError, materialize, runs, ta
 from dataassets.compute import Executor, Kind
 from dataassets.recipe import Located, RecipeError, as_yaml, load
 from dataassets.runner import Work
-from dataassets.store import PRODUCTS, Files, Store, garbage
+from dataassets.store import EVERY, Files, Store, garbage
 from dataassets.store import verify as verify_folder
 from dataassets.store.layout import DROPPED, WORK, folder
 
 RECIPE = click.argument("recipe", type=click.Path(path_type=Path))
 
-_STAGE = f"Build this product and what it needs; may be given again. One of {', '.join(PRODUCTS)}. Default: all."
+_STAGE = f"Build this product and what it needs; may be given again. One of {', '.join(EVERY)}. Default: all."
 _PARTITION = (
     "Only this partition and what it needs; may be given again. A key is SNAPSHOT|SOURCE in quotes, '2026-10-01|web'; "
-    "of duplicates the snapshot; of mixed the mix's name. Default: all."
+    "of duplicates the snapshot; of mixed the mix's name; of a trained model all. Default: all."
 )
 
 
 @click.command(short_help="Make the products of a recipe; what is there and equal is reused.")
 @RECIPE
-@click.option("--stage", "stages", multiple=True, type=click.Choice(PRODUCTS), metavar="PRODUCT", help=_STAGE)
+@click.option("--stage", "stages", multiple=True, type=click.Choice(EVERY), metavar="PRODUCT", help=_STAGE)
 @click.option("--partition", "partitions", multiple=True, metavar="KEY", help=_PARTITION)
 @click.option(
     "--executor",
@@ -271,11 +271,11 @@ def gc(recipe: Path, delete: bool) -> None:
     """
     located = _reachable(load(recipe))
     work = Work(located)
-    cells = [(p, key) for p in PRODUCTS for key in work.corpus.partitions(p)]
+    cells = [(p, key) for p in work.corpus.products for key in work.corpus.partitions(p)]
     keep = {f"mixed/{key}" if p == "mixed" else folder(p, key) for p, key in cells}
     files = Store.at(located.root).files
     # A root may hold more than products, the recipe and its corpus for one: only what we make is ours to remove.
-    names = [n for n in garbage(located.root, keep=keep) if n.split("/")[0] in (*PRODUCTS, DROPPED, WORK)]
+    names = [n for n in garbage(located.root, keep=keep) if n.split("/")[0] in (*EVERY, DROPPED, WORK)]
     total = sum(max(files.size(name), 0) for name in names)
     for name in names:
         click.echo(files.path(name))

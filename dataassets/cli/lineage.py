@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import loader
 from dataassets.cli import telling
 from dataassets.recipe import RecipeError
-from dataassets.store import CORPUS, PRODUCTS, SHARDED, Manifest, Store, partition_key, split_key
+from dataassets.store import CORPUS, EVERY, PRODUCTS, SHARDED, Manifest, Store, partition_key, split_key
 from dataassets.store.layout import MANIFEST
 
 ID = re.compile(r"[0-9a-f]{32}")
@@ -76,7 +76,7 @@ def _root(folder: Path) -> Path:
     if not folder.exists():
         raise RecipeError(f"{folder}: no such folder; name the recipe's root or a mix below it")
     for here in (folder, *folder.parents):
-        if (here / "raw").is_dir() and (here == folder or folder.relative_to(here).parts[0] in PRODUCTS):
+        if (here / "raw").is_dir() and (here == folder or folder.relative_to(here).parts[0] in EVERY):
             return here
     raise RecipeError(
         f"{folder}: neither a root of products nor a product in one; name the recipe's root or a mix below it"

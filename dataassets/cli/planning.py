@@ -1,14 +1,13 @@
 """What a recipe would read and make, from manifests and file names alone: nothing is written."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rich.table import Table
 
 from dataassets.cli import screen
 from dataassets.runner import UpstreamError, Work
-from dataassets.store import PRODUCTS
 
 State = Literal["there", "stale", "missing"]
 Cell = tuple[str, str]
@@ -23,7 +22,7 @@ def states(work: Work) -> dict[Cell, State]:
         work: the runner.
     """
     found: dict[Cell, State] = {}
-    for cell in work.corpus.cells(PRODUCTS):
+    for cell in work.corpus.cells(work.corpus.products):
         state = work.ledger.state(*cell)
         if state == "there" and (_has_other_files(work, cell) or _needs_stale(work, cell, found)):
             state = "stale"
@@ -48,7 +47,7 @@ def shown(work: Work) -> Iterator[Table | str]:
     """
     yield _input_table(work)
     found = states(work)
-    yield _state_table(found)
+    yield _state_table(work.corpus.products, found)
     total = Counter(found.values())
     yield (
         f"a build would make {screen.plural(total['missing'], 'partition')}, look at {total['stale']:,} again "
@@ -69,10 +68,10 @@ def _input_table(work: Work) -> Table:
     return shown
 
 
-def _state_table(found: dict[Cell, State]) -> Table:
+def _state_table(products: Sequence[str], found: dict[Cell, State]) -> Table:
     heads: tuple[State, ...] = ("there", "stale", "missing")
     shown = screen.table("Partitions of each product", ["product", *heads])
-    for product in PRODUCTS:
+    for product in products:
         count = Counter(state for (name, _), state in found.items() if name == product)
         shown.add_row(product, *(f"{count[head]:,}" for head in heads))
     return shown

@@ -86,7 +86,12 @@ def _signals(values: Mapping[str, Any]) -> str:
         f"{name} {number(values[name])}" for name in ("dup_line_frac", "top_2_gram", "alpha_words") if values[name]
     ]
     sizes = f"{values['num_chars']:,} characters, {values['num_words']:,} words, {values['num_lines']:,} lines"
-    return ", ".join([sizes, language, *shares])
+    models = [
+        f"{name.removesuffix('_score')} {number(values[name])}"
+        for name in ("perplexity", "quality_score")
+        if values.get(name) is not None
+    ]
+    return ", ".join([sizes, language, *shares, *models])
 
 
 def _content(values: Mapping[str, Any]) -> str:

@@ -10,6 +10,12 @@ from dataassets.defs.partitions import Partitions
 from dataassets.runner import CODE_VERSIONS, Work
 from dataassets.store import SHARDED
 
+_MODELS = {
+    "quality_model": "A fastText classifier of good and ordinary documents, and what it is worth.",
+    "perplexity_model": "A KenLM model of n-grams of words.",
+}
+_KINDS = dict.fromkeys(SHARDED, "megatron") | {"quality_model": "fasttext", "perplexity_model": "kenlm"}
+
 
 def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
     """All assets.
@@ -17,11 +23,12 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
     Args:
         partitions: of the recipe.
     """
-    corpus, of_snapshot = partitions.corpus, partitions.by_snapshot
+    corpus, of_snapshot, of_all = partitions.corpus, partitions.by_snapshot, partitions.all_of
     return [
         _asset("raw", corpus, [], "Documents as they lie in a source's files, bytes untouched."),
         _asset("cleaned", corpus, ["raw"], "Text: charset, main content, NFC, personal data masked."),
-        _asset("signals", corpus, ["cleaned"], "Every measured quantity of every cleaned document."),
+        *(_asset(model, None, [of_all("cleaned")], _MODELS[model]) for model in partitions.models),
+        _asset("signals", corpus, ["cleaned", *partitions.models], "Every measured quantity of each cleaned document."),
         _asset("filtered", corpus, ["cleaned", "signals"], "Documents that pass the rules, judged by signals."),
         _asset("signatures", corpus, ["filtered"], "Text hash and MinHash signature of each document."),
         _asset(
@@ -35,7 +42,7 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
         _asset(
             "mixed",
             partitions.mix,
-            [dg.AssetDep("tokenized", partition_mapping=dg.AllPartitionMapping())],
+            [of_all("tokenized")],
             "Shuffled shards in the mix's proportions, train and val: what training reads.",
         ),
     ]
@@ -43,7 +50,7 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
 
 def _asset(
     product: str,
-    partitions_def: dg.PartitionsDefinition[Any],
+    partitions_def: dg.PartitionsDefinition[Any] | None,
     deps: Sequence[str | dg.AssetDep],
     description: str,
 ) -> dg.AssetsDefinition:
@@ -58,10 +65,10 @@ def _asset(
         deps=deps,
         check_specs=specs_of(product, partitions_def),
         code_version=CODE_VERSIONS[product],
-        backfill_policy=dg.BackfillPolicy.multi_run(1),
+        backfill_policy=dg.BackfillPolicy.multi_run(1) if partitions_def else None,
         automation_condition=follow if follows else None,
         description=description,
-        kinds={"megatron" if product in SHARDED else "parquet"},
+        kinds={_KINDS.get(product, "parquet")},
     )
     def made(context: dg.AssetExecutionContext, work: dg.ResourceParam[Work]) -> Told:
         yield from materialize(context, work, product)

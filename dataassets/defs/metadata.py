@@ -12,16 +12,17 @@ from dataassets.defs import pictures
 from dataassets.recipe import RecipeError
 from dataassets.runner import PROMISES, ChecksFailedError, Done, Progress, UpstreamError, Work
 from dataassets.runner.limits import filter_of
+from dataassets.store import MODELS, WHOLE
 
 Told = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
-def specs_of(product: str, partitions_def: dg.PartitionsDefinition[Any]) -> list[dg.AssetCheckSpec]:
+def specs_of(product: str, partitions_def: dg.PartitionsDefinition[Any] | None) -> list[dg.AssetCheckSpec]:
     """The checks of an asset, as Dagster lists them before any run; partitioned checks are wrapped here alone.
 
     Args:
         product: name of the asset.
-        partitions_def: of the asset.
+        partitions_def: of the asset; None where it has no partitions.
     """
     return [
         dg.AssetCheckSpec(
@@ -42,7 +43,7 @@ def materialize(context: dg.AssetExecutionContext, work: Work, product: str) -> 
     Raises:
         dg.Failure: a blocking check failed or an upstream partition is missing; nothing was committed.
     """
-    for key in context.partition_keys:
+    for key in [WHOLE] if product in MODELS else context.partition_keys:
         partition = str(key)
 
         def log(p: Progress) -> None:
@@ -88,7 +89,7 @@ def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
         told[name] = dg.MetadataValue.md(markdown)
     if done.manifest.dropped:
         told["dropped"] = _reasons(done)
-    told |= _mix_table(done)
+    told |= _mix_table(done) | _worth(done)
     told["manifest"] = _link(f"{done.folder}/manifest.json")
     return told | _samples(done)
 
@@ -152,6 +153,15 @@ def _mix_table(done: Done) -> dict[str, dg.MetadataValue[Any]]:
         return {}
     rows = [{"source": name, **numbers} for name, numbers in sources.items()]
     return {"mix": dg.MetadataValue.md(_markdown(rows))}
+
+
+def _worth(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    """Of a classifier: AUC, and what each threshold would keep."""
+    facts = done.manifest.format or {}
+    if "auc" not in facts:
+        return {}
+    rows = [{name: "–" if x is None else round(x, 4) for name, x in row.items()} for row in facts["thresholds"]]
+    return {"auc": dg.MetadataValue.float(facts["auc"]), "held_out": dg.MetadataValue.md(_markdown(rows))}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:

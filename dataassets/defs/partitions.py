@@ -8,6 +8,7 @@ import dagster as dg
 
 from dataassets.recipe.snapshots import Cadence, next_start
 from dataassets.runner import Corpus
+from dataassets.store import MODELS
 
 SNAPSHOT, SOURCE = "snapshot", "source"  # dimensions of the corpus; keys read snapshot|source, as these names sort
 
@@ -26,11 +27,13 @@ class Partitions:
         snapshot: time windows.
         corpus: snapshot x source.
         mix: names of mixes.
+        models: products without partitions that the recipe asks for.
     """
 
     snapshot: dg.TimeWindowPartitionsDefinition
     corpus: dg.MultiPartitionsDefinition
     mix: dg.StaticPartitionsDefinition
+    models: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Partitions":
@@ -41,11 +44,16 @@ class Partitions:
             snapshot,
             dg.MultiPartitionsDefinition({SNAPSHOT: snapshot, SOURCE: source}),
             dg.StaticPartitionsDefinition(corpus.partitions("mixed")),
+            tuple(p for p in corpus.products if p in MODELS),
         )
 
     def by_snapshot(self, name: str) -> dg.AssetDep:
         """A dependency between the corpus and one snapshot of it, whichever side has the sources."""
         return dg.AssetDep(name, partition_mapping=dg.MultiToSingleDimensionPartitionMapping(SNAPSHOT))
+
+    def all_of(self, name: str) -> dg.AssetDep:
+        """A dependency on all partitions of an asset."""
+        return dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
 
 
 def windows(corpus: Corpus) -> dg.TimeWindowPartitionsDefinition:

@@ -81,6 +81,11 @@ def _histograms(manifest: Manifest, report: Report) -> tuple[str, str]:
     return small, plots.small_multiples(report.histograms, title=_title(manifest, manifest.product.capitalize()))
 
 
+def _grams(manifest: Manifest, _report: Report) -> tuple[str, str]:
+    found = [(f"{n.removeprefix('grams:')}-grams", x) for n, x in manifest.counts.items() if n.startswith("grams:")]
+    return glance.bars(found), plots.bars(found, title="N-grams by length", unit="n-grams")
+
+
 def _mix(manifest: Manifest, _report: Report) -> tuple[str, str]:
     sources = (manifest.format or {}).get("sources", {})
     items = [(name, s["asked"], s["tokens"]) for name, s in sources.items()]
@@ -91,6 +96,8 @@ def _mix(manifest: Manifest, _report: Report) -> tuple[str, str]:
 _PICTURES: dict[str, Callable[[Manifest, Report], tuple[str, str]]] = {
     "raw": _in_and_out,
     "cleaned": _histograms,
+    "quality_model": _histograms,
+    "perplexity_model": _grams,
     "signals": _histograms,
     "filtered": _rules,
     "signatures": _histograms,

@@ -7,8 +7,10 @@ from dataassets.recipe.load import DEMO_FOLDER, RECIPE_ENV, Located, demo_text, 
 from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHash, Mix, Recipe, Source, Tokenize
 from dataassets.recipe.rules import (
     C4,
+    HIGH,
     Code,
     Custom,
+    Cutoffs,
     Decontamination,
     Filter,
     FineWeb,
@@ -17,17 +19,22 @@ from dataassets.recipe.rules import (
     Language,
     Length,
     LineFilter,
+    Perplexity,
+    Quality,
     Signal,
     Toxicity,
     Url,
 )
-from dataassets.recipe.snapshots import Snapshots
+from dataassets.recipe.snapshots import Between, Snapshots
+from dataassets.recipe.trained import PerplexityModel, QualityModel
 from dataassets.recipe.written import as_yaml
 
 __all__ = [
     "C4",
     "DEMO_FOLDER",
+    "HIGH",
     "RECIPE_ENV",
+    "Between",
     "Change",
     "Changed",
     "Checks",
@@ -35,6 +42,7 @@ __all__ = [
     "Code",
     "Compute",
     "Custom",
+    "Cutoffs",
     "Decontamination",
     "Dedup",
     "Fields",
@@ -50,6 +58,10 @@ __all__ = [
     "MaxBad",
     "MinHash",
     "Mix",
+    "Perplexity",
+    "PerplexityModel",
+    "Quality",
+    "QualityModel",
     "Recipe",
     "RecipeError",
     "Retention",

@@ -1,6 +1,5 @@
 """The recipe: every knob of the road, as frozen models. Nothing happens that it does not say."""
 
-import datetime as dt
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -10,7 +9,8 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from dataassets.recipe.base import Model, is_written
 from dataassets.recipe.checks import Checks
 from dataassets.recipe.rules import Filter
-from dataassets.recipe.snapshots import Snapshots
+from dataassets.recipe.snapshots import Between, Snapshots
+from dataassets.recipe.trained import PerplexityModel, QualityModel
 
 NAME = re.compile(r"[a-z0-9_-]+")
 Format = Literal["text", "html", "jsonl", "parquet", "warc"]
@@ -111,25 +111,6 @@ class Source(Model):
         return any("{snapshot}" in path for path in self.paths)
 
 
-class Between(Model):
-    """A range of snapshots, both ends inclusive."""
-
-    from_: str | None = Field(None, alias="from", description="first snapshot")
-    to: str | None = Field(None, description="last snapshot")
-
-    @field_validator("from_", "to", mode="before")
-    @classmethod
-    def _name_of_a_date(cls, value: object) -> object:
-        """YAML reads a name of a snapshot that is not quoted as a date."""
-        return value.isoformat() if isinstance(value, dt.date) else value
-
-    @model_validator(mode="after")
-    def _holds_something(self) -> "Between":
-        if self.from_ and self.to and self.to < self.from_:
-            raise ValueError(f"to = {self.to} is before from = {self.from_}; take {self.from_} or later")
-        return self
-
-
 class Mix(Model):
     """One mixture of sources, written as shuffled shards."""
 
@@ -170,6 +151,8 @@ class Recipe(Model):
     )
     clean: Clean = Clean()
     filter: Filter = Filter()
+    quality_model: QualityModel | None = Field(None, description="the classifier that `filter.quality` asks")
+    perplexity_model: PerplexityModel | None = Field(None, description="the language model of `filter.perplexity`")
     dedup: Dedup = Dedup()
     checks: Checks = Checks()
     tokenize: Tokenize = Tokenize()
@@ -178,7 +161,7 @@ class Recipe(Model):
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Recipe":
-        if problems := [*self._bad_names(), *self._unknown_sources(), *self._dedup_disagreements()]:
+        if problems := [*self._bad_names(), *self._unknown_sources(), *self._dedup_disagreements(), *self._untrained()]:
             raise ValueError("\n".join(problems))
         return self
 
@@ -194,6 +177,15 @@ class Recipe(Model):
             for source in settings.weights:
                 if source not in self.sources:
                     yield f"mixes.{mix}.weights.{source}: no such source; take one of {known}"
+        for model, key in (
+            ("quality_model", "positive"),
+            ("quality_model", "negative"),
+            ("perplexity_model", "sources"),
+        ):
+            own = getattr(self, model)
+            for i, source in enumerate(getattr(own, key) if own else ()):
+                if source not in self.sources:
+                    yield f"{model}.{key}.{i}: {source} is no source; take one of {known}"
         for i, source in enumerate(self.dedup.priority):
             if source not in self.sources:
                 yield f"dedup.priority.{i}: {source} is no source; take one of {known}"
@@ -211,6 +203,18 @@ class Recipe(Model):
                     f"sources.{name}.dedup.minhash differs from dedup.minhash; signatures of one corpus have one "
                     "shape: take the same values, or null to leave this source out"
                 )
+
+    def _untrained(self) -> Iterator[str]:
+        sections = {"filter": self.filter} | {f"sources.{x}.filter": s.filter for x, s in self.sources.items()}
+        for where, rules in sections.items():
+            for rule in ("quality", "perplexity"):
+                section, own = f"{rule}_model", getattr(rules, rule, None)
+                if getattr(self, section) is not None or rules is None:
+                    continue
+                asked = {where: own} | {f"{where}.languages.{x}": getattr(f, rule) for x, f in rules.languages.items()}
+                for place, asks in asked.items():
+                    if asks is not None and asks.model is None and (place == where or asks != own):
+                        yield f"{place}.{rule}.model: left out, and nothing trains one; name a file or add {section}"
 
     def clean_of(self, source: str) -> Clean:
         """The clean settings that hold for a source."""

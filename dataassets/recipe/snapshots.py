@@ -81,3 +81,22 @@ class Snapshots(Model):
             names.append(day.isoformat())
             day = next_start(day, cadence=self.cadence)
         return names
+
+
+class Between(Model):
+    """A range of snapshots, both ends inclusive."""
+
+    from_: str | None = Field(None, alias="from", description="first snapshot")
+    to: str | None = Field(None, description="last snapshot")
+
+    @field_validator("from_", "to", mode="before")
+    @classmethod
+    def _name_of_a_date(cls, value: object) -> object:
+        """YAML reads a name of a snapshot that is not quoted as a date."""
+        return value.isoformat() if isinstance(value, dt.date) else value
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> "Between":
+        if self.from_ and self.to and self.to < self.from_:
+            raise ValueError(f"to = {self.to} is before from = {self.from_}; take {self.from_} or later")
+        return self

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from dataassets.recipe import RecipeError
 from dataassets.runner.corpus import CODE_VERSIONS, Cell, Corpus
-from dataassets.store import PRODUCTS, Causes, Manifest, Store, split_key
+from dataassets.store import EVERY, MODELS, Causes, Manifest, Store, split_key
 
 
 class UpstreamError(ValueError):
@@ -29,13 +29,12 @@ class Ledger:
         Raises:
             RecipeError: naming those that there are.
         """
-        if product not in PRODUCTS:
-            raise RecipeError(f"no product {product!r}; take one of {list(PRODUCTS)}")
+        if product not in EVERY:
+            raise RecipeError(f"no product {product!r}; take one of {self.corpus.products}")
         if partition not in (known := self.corpus.partitions(product)):
             shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-            raise RecipeError(
-                f"{product} has no partition {partition!r}; take one of {shown or 'none, as mixes is empty'}"
-            )
+            none = f"none, as there is no section {product}" if product in MODELS else "none, as mixes is empty"
+            raise RecipeError(f"{product} has no partition {partition!r}; take one of {shown or none}")
 
     def state(self, product: str, partition: str) -> Literal["there", "stale", "missing"]:
         """Whether a partition is committed, and still what the recipe and its inputs would make."""

@@ -11,6 +11,8 @@ from dataassets.store import Manifest
 RETENTION_FLOOR = 0.01  # an extraction that keeps less is more likely wrong than strict
 REMOVAL_LIMIT = 0.9  # of a source, by dedup
 MIX_TOLERANCE = 0.005
+FEWEST_WORDS = 10_000  # of a language model: below it nearly every n-gram is seen once
+AUC_FLOOR = 0.7  # a classifier below it hardly tells its classes apart: 0.5 is chance
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,14 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         _BALANCE,
         Promise("no_pii_left", True, "no pattern of personal data is found in the text, unless the recipe keeps it"),
         Promise("not_all_dropped", False, "extraction left some text"),
+    ),
+    "quality_model": (
+        Promise("enough_examples", True, "of each class 10 documents to train on, and 2 held out, at least"),
+        Promise("auc", False, "held-out documents of the positive class score above those of the negative"),
+    ),
+    "perplexity_model": (
+        Promise("order", True, "the model knows n-grams of each length that was asked for"),
+        Promise("enough_text", False, "it was estimated from 10,000 words at least"),
     ),
     "signals": (_ALIGNED, Promise("no_nulls", True, "every signal that exists for any document was measured for each")),
     "filtered": (

@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from dataassets.recipe import Located, RecipeError
-from dataassets.recipe.snapshots import next_start
+from dataassets.recipe.snapshots import Between, next_start
 from dataassets.runner import limits
-from dataassets.store import CORPUS, PRODUCTS, partition_key, split_key
+from dataassets.runner.models import models_of
+from dataassets.store import CORPUS, EVERY, MODELS, WHOLE, partition_key, split_key
 
 # Raised when a stage's output for equal input and settings changes; the products above it are then made again.
-CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1") | {"signals": "3", "filtered": "3", "signatures": "2"}
+CODE_VERSIONS = dict.fromkeys(EVERY, "1") | {"signals": "3", "filtered": "3", "signatures": "2"}
 
 Cell = tuple[str, str]  # product, partition
 
@@ -62,23 +63,31 @@ class Corpus:
         """Names of all sources, in the recipe's order."""
         return list(self.located.recipe.sources)
 
+    @property
+    def products(self) -> list[str]:
+        """All products of the recipe, in the order of their work: models only where it has a section for them."""
+        recipe = self.located.recipe
+        return [p for p in EVERY if p not in MODELS or getattr(recipe, p) is not None]
+
     def partitions(self, product: str) -> list[str]:
         """Keys of all partitions of a product, in the order of their work.
 
         Args:
-            product: one of store.PRODUCTS.
+            product: one of store.EVERY.
         """
         if product == "mixed":
             return list(self.located.recipe.mixes)
         if product == "duplicates":
             return self.snapshots
+        if product in MODELS:
+            return [WHOLE] if product in self.products else []
         return [partition_key(s, x) for s in self.snapshots for x in self.sources]
 
     def upstream(self, product: str, partition: str) -> list[Cell]:
         """What a partition is made of, in a fixed order.
 
         Args:
-            product: one of store.PRODUCTS.
+            product: one of store.EVERY.
             partition: its key.
         """
         if product == "raw":
@@ -92,9 +101,14 @@ class Corpus:
         if product == "mixed":
             snapshots, sources = self.mix_snapshots(partition), self._mixed(partition)
             return [("tokenized", partition_key(s, x)) for s in snapshots for x in sources]
+        if product in MODELS:
+            snapshots, sources = self._model_snapshots(product), self._read_by(product)
+            return [("cleaned", partition_key(s, x)) for s in snapshots for x in sources]
+        if product == "signals":
+            models = models_of(self.located.recipe.filter_of(split_key(partition)[1]))
+            return [("cleaned", partition), *((model, WHOLE) for model in models)]
         needs = {
             "filtered": ["cleaned", "signals"],
-            "signals": ["cleaned"],
             "signatures": ["filtered"],
             "deduped": ["filtered", "duplicates"],
             "tokenized": ["deduped"],
@@ -104,15 +118,24 @@ class Corpus:
 
     def mix_snapshots(self, mix: str) -> list[str]:
         """The snapshots that a mix reads."""
-        between = self.located.recipe.mixes[mix].snapshots
+        return self._between(self.located.recipe.mixes[mix].snapshots, where=f"mixes.{mix}")
+
+    def _between(self, between: Between, *, where: str) -> list[str]:
         low, high = between.from_ or self.snapshots[0], between.to or self.snapshots[-1]
         for name, key in (("from", low), ("to", high)):
             if key not in self.snapshots:
                 raise RecipeError(
-                    f"{self.located.file}: mixes.{mix}.snapshots.{name} = {key}: no such snapshot; "
+                    f"{self.located.file}: {where}.snapshots.{name} = {key}: no such snapshot; "
                     f"take one of {self.snapshots}"
                 )
         return [s for s in self.snapshots if low <= s <= high]
+
+    def _model_snapshots(self, product: str) -> list[str]:
+        return self._between(getattr(self.located.recipe, product).snapshots, where=product)
+
+    def _read_by(self, product: str) -> list[str]:
+        """Sources that a model is trained on, in the recipe's order."""
+        return [x for x in self.sources if x in getattr(self.located.recipe, product).reads]
 
     def _mixed(self, mix: str) -> list[str]:
         """Sources that a mix reads, in the recipe's order."""
@@ -122,19 +145,23 @@ class Corpus:
         """All partitions of some products and of all that they need, each after what it needs.
 
         Args:
-            products: names from store.PRODUCTS.
+            products: names from store.EVERY.
         """
         wanted = self.needed(products)
-        ordered: list[Cell] = []
+        ordered: dict[Cell, None] = {}  # a set that keeps its order
+        for model in MODELS:
+            for cell in [c for key in self.partitions(model) if model in wanted for c in self.upstream(model, key)]:
+                ordered |= dict.fromkeys([*self.upstream(*cell), cell])
+            ordered |= dict.fromkeys((model, key) for key in self.partitions(model) if model in wanted)
         for snapshot in self.snapshots:
-            for product in PRODUCTS:
+            for product in EVERY:
                 if product in wanted and product == "duplicates":
-                    ordered.append((product, snapshot))
+                    ordered[product, snapshot] = None
                 elif product in wanted and product in CORPUS:
-                    ordered += [(product, partition_key(snapshot, x)) for x in self.sources]
+                    ordered |= dict.fromkeys((product, partition_key(snapshot, x)) for x in self.sources)
         if "mixed" in wanted:
-            ordered += [("mixed", mix) for mix in self.partitions("mixed")]
-        return ordered
+            ordered |= dict.fromkeys(("mixed", mix) for mix in self.partitions("mixed"))
+        return list(ordered)
 
     def needed(self, products: Sequence[str]) -> set[str]:
         """Some products and all products that they are made of."""
@@ -143,8 +170,8 @@ class Corpus:
         while todo:
             product = todo.pop()
             wanted.add(product)
-            for partition in self.partitions(product)[:1]:
-                todo += [p for p, _ in self.upstream(product, partition) if p not in wanted]
+            found = {p for partition in self.partitions(product) for p, _ in self.upstream(product, partition)}
+            todo += found - wanted
         return wanted
 
     def settings(self, product: str, partition: str) -> dict[str, Any]:
@@ -152,6 +179,9 @@ class Corpus:
         recipe = self.located.recipe
         if product == "mixed":
             return recipe.mixes[partition].model_dump(mode="json", by_alias=True)
+        if product in MODELS:
+            found: dict[str, Any] = getattr(recipe, product).model_dump(mode="json", by_alias=True)
+            return found
         if product == "duplicates":
             body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash"})
             return body | {"priority": recipe.priority}
@@ -182,7 +212,9 @@ class Corpus:
 
     def _filtered(self, source: str) -> dict[str, Any]:
         recipe = self.located.recipe
-        return recipe.filter_of(source).model_dump(mode="json") | limits.settings(recipe.checks_of(source))
+        rules = recipe.filter_of(source).model_dump(mode="json")
+        on = {name: own for name, own in rules.items() if own is not None}  # a rule that is off is as if unknown
+        return on | limits.settings(recipe.checks_of(source))
 
     def _signatures(self, source: str) -> dict[str, Any]:
         dedup = self.located.recipe.dedup_of(source)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from dataassets.recipe import Filter, Located, RecipeError
 from dataassets.runner.causes import Ledger, UpstreamError
 from dataassets.runner.corpus import Corpus
+from dataassets.runner.shares import cuts_of
 from dataassets.store import FileEntry, Store, partition_key, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
@@ -146,6 +147,8 @@ class Tuner:
             RecipeError: a variant changes what signals measure, or there is no such partition.
             UpstreamError: signals that are asked for, or all of them, are absent or stale.
         """
+        from dataassets.stages.filter import decide
+
         usable, left_out = self._usable(partitions)
         corpora = [Corpus(variant, self.corpus.today) for variant in variants]
         for corpus in corpora:
@@ -154,8 +157,10 @@ class Tuner:
         for partition in usable:
             source = split_key(partition)[1]
             filters = [c.located.filter_of(source) for c in (self.corpus, *corpora)]
-            for part, signals in self._parts(partition, filters[0]):
-                _judge(trials, filters, signals, part=part, num_samples=num_samples)
+            cuts = [cuts_of(self.store, partition, filters=own) for own in filters]
+            for part, signals in self._parts(partition, filters[0], with_id=any(cuts)):
+                verdicts = [decide(signals, settings=own, cuts=ends) for own, ends in zip(filters, cuts, strict=True)]
+                _judge(trials, verdicts, signals, part=part, num_samples=num_samples)
         return Outcome(trials[0], trials[1:], usable, left_out)
 
     def characters_per_token(self, source: str) -> float | None:
@@ -217,27 +222,25 @@ class Tuner:
                     f"dataassets build {self.corpus.located.file} --stage signals"
                 )
 
-    def _parts(self, partition: str, filters: Filter) -> Iterator[tuple[Part, pa.Table]]:
-        """The parts of a partition with their signals, but those that are lists: no test reads them."""
+    def _parts(self, partition: str, filters: Filter, *, with_id: bool) -> Iterator[tuple[Part, pa.Table]]:
+        """The parts of a partition with their signals: no test reads lists, and shares alone want ids."""
         from dataassets.stages.filter import schema
 
         cleaned, signals = (self.store.manifest(product, partition) for product in ("cleaned", "signals"))
         assert cleaned, "signals are up to date"
         assert signals, "signals are there"
-        plain = [own.name for own in schema(filters) if own.name != "id" and not pa.types.is_nested(own.type)]
+        wanted = [own for own in schema(filters) if own.name != "id" or with_id]
+        plain = [own.name for own in wanted if not pa.types.is_nested(own.type)]
         for text, measured in zip(cleaned.files, signals.files, strict=True):
             yield Part(partition, text), self.store.read_part("signals", partition, measured.name, columns=plain)
 
 
 def _judge(
-    trials: Sequence[Trial], filters: Sequence[Filter], signals: pa.Table, *, part: Part, num_samples: int
+    trials: Sequence[Trial], verdicts: Sequence["Verdict"], signals: pa.Table, *, part: Part, num_samples: int
 ) -> None:
     """Count a part in each trial; the first one is what holds now."""
-    from dataassets.stages.filter import decide
-
     source = split_key(part.partition)[1]
     num_chars = signals.column("num_chars").to_numpy()
-    verdicts = [decide(signals, settings=settings) for settings in filters]
     now = verdicts[0]
     for trial, verdict in zip(trials, verdicts, strict=True):
         trial.tallies.setdefault(source, Tally()).add(verdict, num_chars)

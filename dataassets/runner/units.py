@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from dataassets.records import KEPT
 from dataassets.report import Report
+from dataassets.runner.models import with_models
 from dataassets.store import FileEntry, Job, Store, UnitRecord, split_key
 
 
@@ -82,7 +83,8 @@ def _cleaned(unit: Unit) -> UnitRecord:
 def _signals(unit: Unit) -> UnitRecord:
     from dataassets.stages.filter import measure
 
-    table, report = measure(unit.table(), settings=unit.settings)
+    filters, trained = unit.settings
+    table, report = measure(unit.table(), settings=with_models(filters, trained, store=unit.store))
     keep = Keeper(unit)
     keep.add(table, report)
     required = [table.column(field.name) for field in table.schema if not field.nullable]
@@ -95,7 +97,8 @@ def _filtered(unit: Unit) -> UnitRecord:
     documents, signals = unit.table(0), unit.table(1)
     assert documents.column("id").equals(signals.column("id")), "signals are aligned with cleaned"
     keep = Keeper(unit)
-    keep.add(*judge(documents, signals, settings=unit.settings))
+    filters, found = unit.settings
+    keep.add(*judge(documents, signals, settings=filters, cuts=found))
     return keep.record()
 
 

@@ -8,15 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dataassets.compute import Executor
-from dataassets.recipe import Located, Recipe, RecipeError
+from dataassets.recipe import Filter, Located, Recipe, RecipeError
 from dataassets.report import Check, Report
 from dataassets.runner import checks
 from dataassets.runner.causes import Ledger
 from dataassets.runner.corpus import Cell, Corpus
 from dataassets.runner.limits import language_drift
+from dataassets.runner.models import RUNS, models_of
+from dataassets.runner.shares import cuts_of
 from dataassets.runner.units import Unit, run_unit
 from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
-from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, partition_key, split_key
+from dataassets.store import (
+    MODELS,
+    WHOLE,
+    Causes,
+    FileEntry,
+    Job,
+    Manifest,
+    Store,
+    UnitRecord,
+    partition_key,
+    split_key,
+)
 
 if TYPE_CHECKING:  # a stage is imported where it runs
     from dataassets.stages.mix import Plan
@@ -118,7 +131,7 @@ class Work:
         """Make one partition, or find that an equal one is there.
 
         Args:
-            product: one of store.PRODUCTS.
+            product: one of store.EVERY.
             partition: its key.
             listener: told of progress, beside the one of this object.
 
@@ -164,6 +177,8 @@ class Work:
             return self.store.compose(job, causes, [record], counts={}, checks=found)
         if job.product == "mixed":
             return self._mix(job, causes, tell)
+        if job.product in MODELS:
+            return self._model(job, causes, tell)
         units = self._raw_units(job, files) if job.product == "raw" else self._units(job)
         tell.units = len(units)
         return self._composed(job, causes, self.executor.map(run_unit, units, on_done=tell))
@@ -182,12 +197,18 @@ class Work:
         """Find mistakes that only the data can show, before any work.
 
         Raises:
-            RecipeError: a pattern matches no file in any snapshot; a mix names no snapshot that there is.
+            RecipeError: a pattern matches no file in any snapshot; a mix or a model names no snapshot that there is; a
+                program that a model wants is not here.
         """
+        from dataassets.stages.filter import programs
         from dataassets.stages.read import list_files
 
         for mix in self.recipe.mixes:
             self.corpus.mix_snapshots(mix)
+        for model in MODELS:
+            self.corpus.needed(self.corpus.partitions(model) and [model])
+        if self.recipe.perplexity_model is not None:
+            programs()
         located = self.corpus.located
         for name, source in self.recipe.sources.items():
             for i, path in enumerate(source.paths):
@@ -218,27 +239,39 @@ class Work:
 
     def _units(self, job: Job) -> list[Unit]:
         """One unit for each upstream part."""
-        snapshot, source = split_key(job.partition)
-        clean, dedup = self.recipe.clean_of(source), self.recipe.dedup_of(source)
-        filters = self.corpus.located.filter_of(source)
-        settings: Any = {
-            "cleaned": (clean, self.recipe.sources[source].normalize),
-            "signals": filters,
-            "filtered": filters,
-            "signatures": dedup,
-            "deduped": None,
-            "tokenized": self.recipe.tokenize,
-        }[job.product]
-        if job.product == "deduped":
-            duplicates = self.store.manifest("duplicates", snapshot)
-            assert duplicates is not None, "causes were looked up"
-            settings = tuple(e.name for e in duplicates.files)
-        cells = [c for c in self.corpus.upstream(job.product, job.partition) if c[0] != "duplicates"]
+        settings = self._settings(job)
+        upstream = self.corpus.upstream(job.product, job.partition)
+        cells = [c for c in upstream if c[0] not in ("duplicates", *MODELS)]
         columns = [self._parts(cell[0], [cell]) for cell in cells]
         return [
             Unit(self.store, job, i, tuple((p.product, p.partition, p.entry) for p in row), settings)
             for i, row in enumerate(zip(*columns, strict=True))
         ]
+
+    def _settings(self, job: Job) -> Any:  # noqa: ANN401 - what each stage takes (runner.units)
+        snapshot, source = split_key(job.partition)
+        if job.product == "cleaned":
+            return self.recipe.clean_of(source), self.recipe.sources[source].normalize
+        if job.product == "signatures":
+            return self.recipe.dedup_of(source)
+        if job.product == "tokenized":
+            return self.recipe.tokenize
+        if job.product == "deduped":
+            duplicates = self.store.manifest("duplicates", snapshot)
+            assert duplicates is not None, "causes were looked up"
+            return tuple(e.name for e in duplicates.files)
+        filters = self.corpus.located.filter_of(source)
+        if job.product == "signals":
+            return filters, self._trained(filters)
+        return filters, cuts_of(self.store, job.partition, filters=filters)
+
+    def _trained(self, filters: Filter) -> dict[str, FileEntry]:
+        """The files of the models that a filter asks, by product; names relative to the root."""
+        return {
+            p.product: replace(p.entry, name=f"{p.product}/{p.entry.name}")
+            for model in models_of(filters)
+            for p in self._parts(model, [(model, WHOLE)])
+        }
 
     def _parts(self, product: str, cells: Sequence[Cell]) -> list[PartFile]:
         """All parts of committed partitions, in order."""
@@ -273,6 +306,12 @@ class Work:
         limits = self.recipe.checks_of(source)
         results = checks.compute(manifest, numbers, max_bad=bad.fraction, bad_blocks=blocks, limits=limits)
         return replace(manifest, checks=[c.to_json() for c in results])
+
+    def _model(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
+        parts = self._parts("cleaned", self.corpus.upstream(job.product, job.partition))
+        settings = getattr(self.recipe, job.product)
+        made = RUNS[job.product](self.store, job, parts, settings=settings, executor=self.executor, on_done=tell)
+        return self.store.compose(job, causes, [made.record], counts={}, checks=made.checks, shard_format=made.facts)
 
     def _mix(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
         parts = self._token_parts(job.partition)

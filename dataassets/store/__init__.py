@@ -1,7 +1,7 @@
 """The only writer of products: folders, atomic commits by manifest, shards, verification."""
 
 from dataassets.store.files import Files
-from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, partition_key, split_key
+from dataassets.store.layout import CORPUS, EVERY, MODELS, PRODUCTS, SHARDED, WHOLE, partition_key, split_key
 from dataassets.store.store import Causes, Job, Store
 from dataassets.store.unit import UnitRecord
 from dataassets.store.upkeep import Finding, garbage, verify
@@ -9,8 +9,11 @@ from loader.format import FileEntry, Manifest, ManifestError
 
 __all__ = [
     "CORPUS",
+    "EVERY",
+    "MODELS",
     "PRODUCTS",
     "SHARDED",
+    "WHOLE",
     "Causes",
     "FileEntry",
     "Files",

@@ -4,6 +4,12 @@ import re
 
 CORPUS = ("raw", "cleaned", "signals", "filtered", "signatures", "deduped", "tokenized")
 PRODUCTS = (*CORPUS[:5], "duplicates", *CORPUS[5:], "mixed")  # in the order of their work
+MODELS = (
+    "quality_model",
+    "perplexity_model",
+)  # trained where the recipe asks for it, whole: made of cleaned, read by signals
+EVERY = (*PRODUCTS[:2], *MODELS, *PRODUCTS[2:])
+WHOLE = "all"  # the one partition of a product that has no partitions
 SHARDED = ("tokenized", "mixed")  # products that hold token shards instead of Parquet
 
 MANIFEST = "manifest.json"
@@ -13,7 +19,8 @@ FAILED = "failed"
 DROPPED = "dropped"
 
 _OWN = re.compile(
-    rf"({'|'.join(PRODUCTS[:-1])})/snapshot=.+|{DROPPED}/stage=.+|{re.escape(WORK)}/({'|'.join(PRODUCTS)})/.+"
+    rf"({'|'.join(PRODUCTS[:-1])})/snapshot=.+|({'|'.join(MODELS)})/[^/]+|{DROPPED}/stage=.+"
+    rf"|{re.escape(WORK)}/({'|'.join(EVERY)})/.+"
     rf"|mixed/[^/]+/([0-9a-f]{{8}}/.+|{LATEST}|\.{LATEST}\..+\.draft)"
 )
 
@@ -53,7 +60,7 @@ def folder(product: str, partition: str, *, key: str = "") -> str:
     """The folder that holds a partition's manifest, relative to the root.
 
     Args:
-        product: one of PRODUCTS.
+        product: one of EVERY.
         partition: its key.
         key: for `mixed`, the key that names the folder.
 
@@ -62,7 +69,7 @@ def folder(product: str, partition: str, *, key: str = "") -> str:
     """
     if product == "mixed":
         return f"mixed/{partition}/{key[:8]}"
-    return f"{product}/{place(partition)}"
+    return product if product in MODELS else f"{product}/{place(partition)}"
 
 
 def dropped_folder(product: str, partition: str) -> str:
@@ -80,7 +87,7 @@ def work_folder(product: str, partition: str, *, key: str = "") -> str:
     >>> work_folder("raw", "2026-10-01|web", key="9f2c41d0aa")
     '.work/raw/snapshot=2026-10-01/source=web/9f2c41d0'
     """
-    base = f"{WORK}/{product}/{partition if product == 'mixed' else place(partition)}"
+    base = f"{WORK}/{product}/{partition if product in ('mixed', *MODELS) else place(partition)}"
     return f"{base}/{key[:8]}" if key else base
 
 
@@ -90,7 +97,7 @@ def failed_folder(product: str, partition: str) -> str:
     >>> failed_folder("duplicates", "2026-10-01")
     'failed/duplicates/snapshot=2026-10-01'
     """
-    return f"{FAILED}/{product}/{partition if product == 'mixed' else place(partition)}"
+    return f"{FAILED}/{product}/{partition if product in ('mixed', *MODELS) else place(partition)}"
 
 
 def is_own(name: str) -> bool:

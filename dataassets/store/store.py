@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dataassets.hashing import TableDigest
+from dataassets.models import cache_folder
 from dataassets.report import Check, merge
 from dataassets.store import layout, parquet
-from dataassets.store.files import Files
+from dataassets.store.files import CHUNK, Files
 from dataassets.store.unit import UnitRecord, total
 from loader.format import FileEntry, Manifest, ManifestError, ShardError, canonical_json, read_index, write_shard
 
@@ -259,6 +260,46 @@ class Store:
         written = ((".bin", bin_file), (".idx", idx_file), (".docs.parquet", docs_file))
         entries = tuple(FileEntry(f"{base}{end}", len(tokens), f.size, f.sha256) for end, f in written)
         return entries, (bin_file.sha256, idx_file.sha256, digest.hexdigest())
+
+    def write_model(self, job: Job, path: Path, *, rows: int) -> FileEntry:
+        """Write a trained model.
+
+        Args:
+            job: the product.
+            path: local file that holds it.
+            rows: documents that it was made of.
+
+        Returns:
+            The entry, its name relative to the root.
+        """
+        name = f"{job.folder}/model-{job.key[:8]}{path.suffix}"
+        with path.open("rb") as source, self.files.create(name) as f:
+            while block := source.read(CHUNK):
+                f.write(block)
+        return FileEntry(name, rows, f.size, f.sha256)
+
+    def local_copy(self, entry: FileEntry) -> str:
+        """A local path of a file of the store: its own where the root is local, else a copy in the cache.
+
+        Args:
+            entry: its name relative to the root.
+
+        Raises:
+            ManifestError: the file is not the one that its manifest names.
+        """
+        if self.files.is_local:
+            return self.files.path(entry.name)
+        base, _, last = entry.name.rpartition("/")
+        copies = Files(str(cache_folder() / base / entry.sha256[:16]))
+        if copies.size(last) != entry.bytes or copies.sha256(last) != entry.sha256:
+            with self.files.open(entry.name) as source, copies.create(last) as f:
+                while block := source.read(CHUNK):
+                    f.write(block)
+            if f.sha256 != entry.sha256:
+                copies.remove(last)
+                where, met = self.files.path(entry.name), f.sha256[:16]
+                raise ManifestError(f"{where}: sha256 {met}…, wanted {entry.sha256[:16]}…; materialize it again")
+        return copies.path(last)
 
     def work_path(self, job: Job, name: str) -> str:
         """Full path of a local scratch folder of this job, gone after its commit.

@@ -4,6 +4,7 @@ from dataassets.recipe.rules.code import Code
 from dataassets.recipe.rules.custom import Custom, Signal
 from dataassets.recipe.rules.decontamination import Decontamination
 from dataassets.recipe.rules.filter import Filter
+from dataassets.recipe.rules.learned import HIGH, Cutoffs, Perplexity, Quality
 from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
 from dataassets.recipe.rules.toxicity import Toxicity
@@ -11,8 +12,10 @@ from dataassets.recipe.rules.url import Url
 
 __all__ = [
     "C4",
+    "HIGH",
     "Code",
     "Custom",
+    "Cutoffs",
     "Decontamination",
     "Filter",
     "FineWeb",
@@ -21,6 +24,8 @@ __all__ = [
     "Language",
     "Length",
     "LineFilter",
+    "Perplexity",
+    "Quality",
     "Signal",
     "Toxicity",
     "Url",

@@ -11,6 +11,7 @@ from dataassets.recipe.rules.code import Code
 from dataassets.recipe.rules.custom import NAME, Custom
 from dataassets.recipe.rules.decontamination import Decontamination
 from dataassets.recipe.rules.labels import LABELS
+from dataassets.recipe.rules.learned import Perplexity, Quality
 from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
 from dataassets.recipe.rules.toxicity import Toxicity
@@ -40,6 +41,8 @@ class Filter(Model):
     line_filter: LineFilter | None = None
     code: Code | None = None
     toxicity: Toxicity | None = None
+    perplexity: Perplexity | None = None
+    quality: Quality | None = None
     decontamination: Decontamination | None = None
     custom: dict[str, Custom] = Field(
         default_factory=dict, description="filters of your own; they judge in the order of names"

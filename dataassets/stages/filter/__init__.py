@@ -7,13 +7,49 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataassets.stages.filter.decisions import judge
+    from dataassets.stages.filter.ngrams import Estimated, estimate, programs, write_lines
     from dataassets.stages.filter.rules import RULES
+    from dataassets.stages.filter.shares import Cuts, cuts, ranked
     from dataassets.stages.filter.signals import measure, measured_by, schema, warm_up
+    from dataassets.stages.filter.training import NUM_BUCKETS, Examples, Trained, choose, train_quality
     from dataassets.stages.filter.verdict import Verdict, decide
 
-__all__ = ["RULES", "Verdict", "decide", "judge", "measure", "measured_by", "schema", "warm_up"]
+__all__ = [
+    "NUM_BUCKETS",
+    "RULES",
+    "Cuts",
+    "Estimated",
+    "Examples",
+    "Trained",
+    "Verdict",
+    "choose",
+    "cuts",
+    "decide",
+    "estimate",
+    "judge",
+    "measure",
+    "measured_by",
+    "programs",
+    "ranked",
+    "schema",
+    "train_quality",
+    "warm_up",
+    "write_lines",
+]
 
 _HOMES = {
+    "Cuts": "shares",
+    "cuts": "shares",
+    "ranked": "shares",
+    "Estimated": "ngrams",
+    "estimate": "ngrams",
+    "programs": "ngrams",
+    "write_lines": "ngrams",
+    "NUM_BUCKETS": "training",
+    "Examples": "training",
+    "Trained": "training",
+    "choose": "training",
+    "train_quality": "training",
     "RULES": "rules",
     "Verdict": "verdict",
     "decide": "verdict",

@@ -12,13 +12,16 @@ from dataassets.stages.filter.edits import edited
 from dataassets.stages.filter.languages import Part
 from dataassets.stages.filter.masked import mask
 from dataassets.stages.filter.rules import RULES
+from dataassets.stages.filter.shares import Cuts
 from dataassets.stages.filter.tell import histograms, samples
 from dataassets.stages.filter.verdict import Found, Verdict, decide, limits
 
 __all__ = ["RULES", "judge"]
 
 
-def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]:
+def judge(
+    documents: pa.Table, signals: pa.Table, *, settings: Filter, cuts: Cuts | None = None
+) -> tuple[pa.Table, Report]:
     """Apply the thresholds. Documents that stay have what decontamination found masked, and lose lines that rules drop.
 
     Args:
@@ -26,17 +29,18 @@ def judge(documents: pa.Table, signals: pa.Table, *, settings: Filter) -> tuple[
         signals: of the same documents, measured with the same `measured_by(settings)`.
         settings: which rules judge, with what limits; they judge in the order of RULES, each document by the settings
             of its language.
+        cuts: of the partition, wanted where `ranked(settings)` names signals.
 
     Returns:
         `with_reason(DOCUMENTS)`, a row for each document in its order, language and score filled in. The report counts
         `kept_after:<rule>` and `language:<code>`, and has histograms of the main signals and samples of each reason.
     """
     assert documents.column("id").equals(signals.column("id")), "signals belong to these documents"
-    verdict = decide(signals, settings=settings)
+    verdict = decide(signals, settings=settings, cuts=cuts)
     marked = [found for _, found in verdict.masked if len(found.rows)]
     counts = {f"kept_after:{rule}": n for rule, n in verdict.kept_after.items()}
     counts |= {reason: sum(len(own.rows) for own in marked if own.reason == reason) for reason, _, _ in marked}
-    drawn = limits(signals, settings=settings)
+    drawn = limits(signals, settings=settings, cuts=cuts)
     told = Report(
         counts=counts | _by_language(signals),
         histograms=histograms(signals, drawn, settings=settings) if drawn else {},

@@ -6,6 +6,7 @@ Source: Joulin et al., "FastText.zip: Compressing text classification models" (a
 fastText's model files, version 12.
 """
 
+import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def read(path: Path) -> Classifier:
     Raises:
         ValueError: it is another kind of file or model.
     """
-    source = _Reader(path.read_bytes())
+    source = Reader(path.read_bytes())
     found = source.take("<ii")
     if found != (MAGIC, VERSION):
         raise ValueError(f"{path}: begins with {found}, a fastText model with {(MAGIC, VERSION)}; name an .ftz file")
@@ -74,9 +75,9 @@ def read(path: Path) -> Classifier:
     (is_quantized,) = source.take("<?")
     if not is_quantized:
         raise ValueError(f"{path}: its input matrix is not quantized; name an .ftz file")
-    rows = _quantized(source, size)
+    rows = quantized(source, size)
     (output_quantized,) = source.take("<?")
-    nodes = _quantized(source, size) if output_quantized else _dense(source)
+    nodes = quantized(source, size) if output_quantized else dense(source)
     labels = entries[num_words:]
     return Classifier(
         words=[word for word, _, _ in entries[:num_words]],
@@ -90,31 +91,43 @@ def read(path: Path) -> Classifier:
     )
 
 
-class _Reader:
-    """A cursor over little-endian bytes."""
+class Reader:
+    """A cursor over little-endian bytes.
 
-    def __init__(self, data: bytes) -> None:
+    Args:
+        data: the bytes, or a mapped file.
+    """
+
+    def __init__(self, data: bytes | mmap.mmap) -> None:
         self._data, self._at = data, 0
 
     def take(self, layout: str) -> tuple[Any, ...]:
+        """Values as `struct` lays them out."""
         found = struct.unpack_from(layout, self._data, self._at)
         self._at += struct.calcsize(layout)
         return found
 
     def array(self, dtype: str, count: int) -> npt.NDArray[Any]:
+        """An array over the bytes themselves: no copy."""
         found = np.frombuffer(self._data, dtype, count, self._at)
         self._at += found.nbytes
         return found
 
     def text(self) -> bytes:
-        end = self._data.index(b"\0", self._at)
+        """Bytes up to the next NUL."""
+        end = self._data.find(b"\0", self._at)
         found = self._data[self._at : end]
         self._at = end + 1
         return found
 
 
-def _quantized(source: _Reader, size: int) -> npt.NDArray[np.float32]:
-    """A product-quantized matrix, decoded: float32 [rows, size]."""
+def quantized(source: Reader, size: int) -> npt.NDArray[np.float32]:
+    """A product-quantized matrix, decoded: float32 [rows, size].
+
+    Args:
+        source: stands before it.
+        size: of a row.
+    """
     (has_norms,) = source.take("<?")
     num_rows, _ = source.take("<qq")
     (num_codes,) = source.take("<i")
@@ -127,7 +140,7 @@ def _quantized(source: _Reader, size: int) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(decoded, np.float32)
 
 
-def _centroids(source: _Reader, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+def _centroids(source: Reader, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     """Codes [rows, parts] to values: each part of a row is one of 256 centroids."""
     dim, num_parts, width, last_width = source.take("<4i")
     values = source.array("<f4", dim * CENTROIDS)
@@ -139,7 +152,12 @@ def _centroids(source: _Reader, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.
     return np.concatenate(pieces, axis=1)
 
 
-def _dense(source: _Reader) -> npt.NDArray[np.float32]:
+def dense(source: Reader) -> npt.NDArray[np.float32]:
+    """A matrix as it stands in the file: float32 [rows, size].
+
+    Args:
+        source: stands before it.
+    """
     num_rows, size = source.take("<qq")
     return source.array("<f4", num_rows * size).reshape(num_rows, size)
 

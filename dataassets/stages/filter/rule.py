@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from dataassets.recipe import Filter
 
 if TYPE_CHECKING:  # numba is loaded where text is read
+    from dataassets.stages.filter.standing import Cut
     from dataassets.stages.text import Bytes, Ints, Words
 
 Columns: TypeAlias = dict[str, Any]  # by name of the signal: anything that pa.array takes, D long; NaN is null
@@ -102,6 +103,24 @@ class Rule(Protocol):
         A test whose limit is None is left out. All comparisons are strict: a value that equals its limit passes,
         and so does one that does not exist.
         """
+
+
+class Ranked(Protocol):
+    """A rule that may judge a document by its standing in its partition; found once, before any part is judged."""
+
+    def ranked(self, settings: Filter) -> list[str]:
+        """The signals of which the settings keep a share; [] where they keep none."""
+
+    def cuts(self, signals: pa.Table, *, settings: Filter) -> "Sequence[Cut | None]":
+        """Where the shares end.
+
+        Args:
+            signals: `id` and what `ranked` names, of all documents of the partition.
+            settings: of the stage.
+        """
+
+    def tests(self, signals: pa.Table, *, settings: Filter, cuts: "Sequence[Cut | None]" = ()) -> Iterator[Ruling]:
+        """As of any rule, with the cuts of the partition."""
 
 
 COUNTS: Edges = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)

@@ -15,6 +15,7 @@ from dataassets.records import KEPT
 from dataassets.stages.filter import languages, rules
 from dataassets.stages.filter.languages import Part
 from dataassets.stages.filter.rule import Ruling
+from dataassets.stages.filter.shares import Cuts, Ends, ends_of, tests_of
 
 
 class Found(NamedTuple):
@@ -71,13 +72,14 @@ class Verdict:
         return next(f.test for f in self.found if f.reason == reason and row in f.rows)
 
 
-def decide(signals: pa.Table, *, settings: Filter) -> Verdict:
+def decide(signals: pa.Table, *, settings: Filter, cuts: Cuts | None = None) -> Verdict:
     """Apply the thresholds to signals.
 
     Args:
         signals: measured with the same `measured_by(settings)`; columns of lists are not read.
         settings: which rules judge, with what limits; they judge in the order of RULES, each document by the settings
             of its language.
+        cuts: of the partition, wanted where `ranked(settings)` names signals.
 
     >>> from dataassets.recipe import Length
     >>> signals = pa.table({"language": ["en", "de"], "num_chars": [3, 9]})
@@ -88,12 +90,13 @@ def decide(signals: pa.Table, *, settings: Filter) -> Verdict:
     numbers = signals.select([field.name for field in signals.schema if not pa.types.is_list(field.type)])
     tables = [languages.taken(numbers, part) for part in parts]
     judging = [rules.judging(part.settings) for part in parts]
+    ends = [ends_of(part.settings, settings=settings, cuts=cuts) for part in parts]
     reasons, failed_by, kept_after = {KEPT: 0}, np.zeros(len(signals), np.int64), dict[str, int]()
     found: list[Found] = []
     masks: list[tuple[Part, Found]] = []
     for rule in settings.on:
-        for part, table, on in zip(parts, tables, judging, strict=True):
-            for test in on[rule].tests(table, settings=part.settings) if rule in on else ():
+        for part, table, on, last in zip(parts, tables, judging, ends, strict=True):
+            for test in tests_of(rule, on[rule], table, settings=part.settings, ends=last) if rule in on else ():
                 reason, failed = f"{rule}:{test.name}", part.rows[test.failed]
                 if not test.drops:
                     masks.append((part, Found(reason, test, failed)))
@@ -106,17 +109,19 @@ def decide(signals: pa.Table, *, settings: Filter) -> Verdict:
     return Verdict(parts, list(reasons), failed_by, found, masked, kept_after)
 
 
-def limits(signals: pa.Table, *, settings: Filter) -> dict[str, list[float]]:
+def limits(signals: pa.Table, *, settings: Filter, cuts: Cuts | None = None) -> dict[str, list[float]]:
     """By signal that some test reads, the numbers that it is held against, whatever the language of a document.
 
     Args:
         signals: any; what they hold does not matter.
         settings: as for `decide`.
+        cuts: as for `decide`; a language without a document has none.
     """
     nothing = signals.slice(0, 0)
     found: dict[str, list[float]] = {}
     for own in languages.every(settings):
-        for judging in rules.judging(own).values():
-            for test in judging.tests(nothing, settings=own):
+        ends: Ends = {**dict.fromkeys(rules.RANKED, ()), **ends_of(own, settings=settings, cuts=cuts)}
+        for name, rule in rules.judging(own).items():
+            for test in tests_of(name, rule, nothing, settings=own, ends=ends):
                 found.setdefault(test.column, []).extend([test.limit] if isinstance(test.limit, int | float) else [])
     return found

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import cast
 
 from dataassets.recipe import Filter
-from dataassets.stages.filter.rule import Measure, Rule
+from dataassets.stages.filter.rule import Measure, Ranked, Rule
 from dataassets.stages.filter.rules.custom import CustomRule
 
 RULES = (
@@ -23,9 +23,13 @@ RULES = (
     "line_filter",
     "code",
     "toxicity",
+    "perplexity",
+    "quality",
     "decontamination",
 )
-MEASURES = ("language", "standard", "url", "line_filter", "code", "toxicity", "decontamination", "custom")
+MEASURES = ("language", "standard", "url", "line_filter", "code", "toxicity", "perplexity", "quality",
+            "decontamination", "custom")  # fmt: skip
+RANKED = ("perplexity", "quality")  # those that may keep a share of a partition
 
 
 def rule(name: str) -> Rule:
@@ -54,3 +58,13 @@ def measure(name: str) -> Measure:
         name: one of MEASURES.
     """
     return cast(Measure, import_module(f"{__name__}.{name}"))
+
+
+def ranked(settings: Filter) -> dict[str, Ranked]:
+    """The rules that keep a share of a partition, by name, in judging order.
+
+    Args:
+        settings: of the documents of one kind.
+    """
+    found = {name: cast(Ranked, import_module(f"{__name__}.{name}")) for name in RANKED}
+    return {name: rule for name, rule in found.items() if rule.ranked(settings)}
