@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import loader
 from dataassets.cli import telling
 from dataassets.recipe import RecipeError
-from dataassets.store import CORPUS, PRODUCTS, SHARDED, Manifest, Store, partition_key, split_key
+from dataassets.store import CORPUS, PRODUCTS, SHARDED, Manifest, Store, partition_key, rows_of, split_key
 from dataassets.store.layout import MANIFEST
 
 ID = re.compile(r"[0-9a-f]{32}")
@@ -131,7 +131,7 @@ class _Search:
 
     def _rows(self, manifest: Manifest) -> Iterator[tuple[pa.Table, bool]]:
         """The document's rows, and whether they lie among what was dropped."""
-        for was_dropped, entries in ((False, manifest.files), (True, manifest.dropped_files)):
+        for was_dropped, entries in ((False, rows_of(manifest)), (True, manifest.dropped_files)):
             for entry in entries:
                 row = self._row(manifest.product, manifest.partition, entry.name, self._doc)
                 if row is not None:

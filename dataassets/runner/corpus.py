@@ -12,7 +12,7 @@ from dataassets.runner import limits
 from dataassets.store import CORPUS, PRODUCTS, partition_key, split_key
 
 # Raised when a stage's output for equal input and settings changes; the products above it are then made again.
-CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1") | {"signals": "3", "filtered": "3", "signatures": "2"}
+CODE_VERSIONS = dict.fromkeys(PRODUCTS, "1") | {"signals": "3", "filtered": "3", "signatures": "3", "duplicates": "2"}
 
 Cell = tuple[str, str]  # product, partition
 
@@ -153,8 +153,9 @@ class Corpus:
         if product == "mixed":
             return recipe.mixes[partition].model_dump(mode="json", by_alias=True)
         if product == "duplicates":
+            minhash = recipe.dedup.minhash
             body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash"})
-            return body | {"priority": recipe.priority}
+            return body | {"priority": recipe.priority, "banding": list(minhash.banding) if minhash else None}
         of_source: dict[str, Callable[[str], dict[str, Any]]] = {
             "raw": self._raw,
             "cleaned": self._cleaned,
@@ -186,7 +187,10 @@ class Corpus:
 
     def _signatures(self, source: str) -> dict[str, Any]:
         dedup = self.located.recipe.dedup_of(source)
-        return dedup.model_dump(mode="json", include={"exact": True, "minhash": {"num_perm", "ngram", "seed"}})
+        told = dedup.model_dump(
+            mode="json", include={"exact": True, "minhash": {"num_perm", "shingle", "ngram", "seed"}}
+        )
+        return told | {"shingles": dedup.minhash is not None and dedup.minhash.verify == "exact"}
 
     def _tokenized(self, source: str) -> dict[str, Any]:
         from dataassets.stages.tokenize import vocabulary

@@ -1,9 +1,9 @@
 """The two steps that need a whole corpus: duplicates of a snapshot, and a mix."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,15 @@ from dataassets.compute import Executor, exchange
 from dataassets.recipe import Dedup, Mix
 from dataassets.report import Check
 from dataassets.runner import checks
-from dataassets.store import FileEntry, Job, Store, UnitRecord, split_key
+from dataassets.store import FileEntry, Job, Store, UnitRecord, beside, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
+    from dataassets.stages.dedup import Part
     from dataassets.stages.mix import Picks, Plan, ShardPlan
 
 NUM_BUCKETS = 64  # of the dedup exchange: bounds memory, never changes the result
 
+Result = TypeVar("Result")
 OnDone = Callable[[int, object], None]
 
 
@@ -51,20 +53,16 @@ def run_duplicates(
         executor: runs the exchange.
         on_done: told of each finished unit.
     """
-    from dataassets.stages.dedup import Part, find_duplicates
+    from dataassets.stages.dedup import find_duplicates
 
     firsts = np.cumsum([0, *(p.entry.rows for p in parts)]).tolist()
-    units = [
-        Part(
-            load=partial(store.read_part, p.product, p.partition, p.entry.name),
-            source=p.source,
-            first=first,
-            rows=p.entry.rows,
-        )
-        for p, first in zip(parts, firsts, strict=False)
-    ]
+    units = [_signed(store, p, first) for p, first in zip(parts, firsts, strict=False)]
     meet = partial(exchange, executor=executor, folder=store.work_path(job, "exchange"), on_done=on_done)
-    table, report = find_duplicates(units, settings=settings, exchange=meet, num_buckets=NUM_BUCKETS)
+
+    def spread(work: Callable[[Any], Result], some: Sequence[Any]) -> list[Result]:
+        return executor.map(work, some, on_done=on_done)
+
+    table, report = find_duplicates(units, settings=settings, exchange=meet, spread=spread, num_buckets=NUM_BUCKETS)
     entry, digest = store.write_part(job, 0, table)
     num_documents = firsts[-1]
     record = UnitRecord(
@@ -83,6 +81,21 @@ def run_duplicates(
         "removal_share": (share <= checks.REMOVAL_LIMIT, {"rate": share, "limit": checks.REMOVAL_LIMIT}),
     }
     return record, checks.told("duplicates", results)
+
+
+def _signed(store: Store, p: PartFile, first: int) -> "Part":
+    """One part of signatures as the stage takes it."""
+    from dataassets.stages.dedup import Part
+
+    snapshot, source = split_key(p.partition)
+    return Part(
+        load=partial(store.read_part, p.product, p.partition, p.entry.name),
+        source=source,
+        first=first,
+        rows=p.entry.rows,
+        snapshot=snapshot,
+        shingles=partial(store.read_spans, p.product, p.partition, beside(p.entry.name, "shingles")),
+    )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dataassets.runner.corpus import Cell, Corpus
 from dataassets.runner.limits import language_drift
 from dataassets.runner.units import Unit, run_unit
 from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
-from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, partition_key, split_key
+from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, partition_key, rows_of, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
     from dataassets.stages.mix import Plan
@@ -232,7 +232,7 @@ class Work:
         if job.product == "deduped":
             duplicates = self.store.manifest("duplicates", snapshot)
             assert duplicates is not None, "causes were looked up"
-            settings = tuple(e.name for e in duplicates.files)
+            settings = tuple(e.name for e in rows_of(duplicates))
         cells = [c for c in self.corpus.upstream(job.product, job.partition) if c[0] != "duplicates"]
         columns = [self._parts(cell[0], [cell]) for cell in cells]
         return [
@@ -246,7 +246,7 @@ class Work:
         for cell in cells:
             manifest = self.store.manifest(*cell)
             assert manifest is not None, "causes were looked up"
-            parts += [PartFile(product, cell[1], entry) for entry in manifest.files]
+            parts += [PartFile(product, cell[1], entry) for entry in rows_of(manifest)]
         return parts
 
     def _token_parts(self, mix: str) -> list[PartFile]:

@@ -1,8 +1,8 @@
 """The only writer of products: folders, atomic commits by manifest, shards, verification."""
 
 from dataassets.store.files import Files
-from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, partition_key, split_key
-from dataassets.store.store import Causes, Job, Store
+from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, beside, partition_key, split_key
+from dataassets.store.store import Causes, Job, Store, rows_of
 from dataassets.store.unit import UnitRecord
 from dataassets.store.upkeep import Finding, garbage, verify
 from loader.format import FileEntry, Manifest, ManifestError
@@ -20,8 +20,10 @@ __all__ = [
     "ManifestError",
     "Store",
     "UnitRecord",
+    "beside",
     "garbage",
     "partition_key",
+    "rows_of",
     "split_key",
     "verify",
 ]

@@ -93,6 +93,25 @@ def failed_folder(product: str, partition: str) -> str:
     return f"{FAILED}/{product}/{partition if product == 'mixed' else place(partition)}"
 
 
+def beside(name: str, kind: str) -> str:
+    """The file that lies beside a part.
+
+    >>> beside("part-00000-9f2c41d0.parquet", "shingles")
+    '_shingles-00000-9f2c41d0.bin'
+    """
+    folder, _, last = name.rpartition("/")
+    return f"{folder}/{beside(last, kind)}" if folder else f"_{kind}{last.removeprefix('part').partition('.')[0]}.bin"
+
+
+def is_beside(name: str) -> bool:
+    """Whether a file of a product lies beside its rows, read by position: Spark and Arrow pass over such names too.
+
+    >>> is_beside("_shingles-00000-9f2c41d0.bin"), is_beside("part-00000-9f2c41d0.parquet")
+    (True, False)
+    """
+    return name.rpartition("/")[2].startswith("_")
+
+
 def is_own(name: str) -> bool:
     """Whether a file lies where the store writes; a root may hold other things, such as the recipe and its input.
 

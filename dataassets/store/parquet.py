@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROWS_PER_GROUP = 8192
-DICTIONARY = frozenset({"origin", "source", "match_source", "media_type", "language", "reason"})
+DICTIONARY = frozenset({"origin", "source", "match_source", "match_snapshot", "media_type", "language", "reason"})
 
 
 def write_table(table: pa.Table, sink: Any) -> None:  # noqa: ANN401 - whatever has write()

@@ -134,7 +134,7 @@ class Store:
     def read_parts(
         self, product: str, partition: str, *, columns: list[str] | None = None, dropped: bool = False
     ) -> Iterator[pa.Table]:
-        """Read a committed product part by part, in order.
+        """Read a committed product part by part, in order; what lies beside its rows is passed over.
 
         Raises:
             ManifestError: nothing is committed there.
@@ -142,8 +142,31 @@ class Store:
         manifest = self.manifest(product, partition)
         if manifest is None:
             raise ManifestError(f"{self.files.root}: {product} {partition} is not there; materialize it first")
-        for entry in manifest.dropped_files if dropped else manifest.files:
+        for entry in manifest.dropped_files if dropped else rows_of(manifest):
             yield self.read_part(product, partition, entry.name, columns=columns)
+
+    def read_spans(
+        self, product: str, partition: str, name: str, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.uint32]:
+        """Some runs of the numbers of a file that `write_beside` wrote, one after the other.
+
+        Args:
+            product: of the file.
+            partition: of the file.
+            name: in the manifest.
+            starts: int64, first number of each run.
+            sizes: int64, how many.
+
+        Raises:
+            ManifestError: the file is too short.
+        """
+        whole = _join(self.folder(product, partition) or "", name)
+        found = np.frombuffer(
+            b"".join(self.files.read_ranges(whole, (starts * 4).tolist(), (sizes * 4).tolist())), "<u4"
+        )
+        if len(found) != (wanted := int(sizes.sum())):
+            raise ManifestError(f"{self.files.path(whole)}: {len(found)} numbers where {wanted} are wanted; it was cut")
+        return found
 
     def read_tokens(self, partition: str, entry: FileEntry) -> pa.Table:
         """One tokenized part as a table of records.tokens, from its `.bin` entry."""
@@ -232,6 +255,27 @@ class Store:
         digest = TableDigest()
         digest.update(table)
         return FileEntry(name, len(table), f.size, f.sha256), digest.hexdigest()
+
+    def write_beside(
+        self, job: Job, index: int, kind: str, values: Iterable[npt.NDArray[np.uint32]], *, rows: int
+    ) -> FileEntry:
+        """Write the numbers that belong to the rows of a part and are read by position, little-endian.
+
+        Args:
+            job: the product.
+            index: number of the unit.
+            kind: what they are; the file is named after it.
+            values: uint32, the file's content.
+            rows: of the part.
+
+        Returns:
+            The entry, its name (layout.beside of the part's) relative to the root; sha256 is the content's digest.
+        """
+        name = layout.beside(f"{job.folder}/{_part_name(job, index, 0)}.parquet", kind)
+        with self.files.create(name) as f:
+            for some in values:
+                f.write(np.ascontiguousarray(some, "<u4"))
+        return FileEntry(name, rows, f.size, f.sha256)
 
     def write_tokens(self, job: Job, stem: str, tokens: pa.Table) -> tuple[tuple[FileEntry, ...], tuple[str, ...]]:
         """Write one shard: `.bin`, `.idx` and `.docs.parquet`.
@@ -368,6 +412,11 @@ class Store:
         name = f"{layout.failed_folder(manifest.product, manifest.partition)}/report.json"
         self.files.write(name, replace(manifest, files=(), dropped_files=()).to_bytes())
         return self.files.path(name)
+
+
+def rows_of(manifest: Manifest) -> tuple[FileEntry, ...]:
+    """The files that hold a product's rows, not those that lie beside them."""
+    return tuple(entry for entry in manifest.files if not layout.is_beside(entry.name))
 
 
 def _record_name(job: Job, index: int) -> str:

@@ -2,11 +2,23 @@
 
 from dataassets.stages.dedup.dropping import drop
 from dataassets.stages.dedup.finding import EXACT, NEAR, find_duplicates
-from dataassets.stages.dedup.minhash import shingle_hash
-from dataassets.stages.dedup.part import Exchange, Part
+from dataassets.stages.dedup.minhash import character_hash, shingle_hash
+from dataassets.stages.dedup.part import Exchange, Part, Spread
 from dataassets.stages.dedup.signing import sign
 
-__all__ = ["EXACT", "NEAR", "Exchange", "Part", "drop", "find_duplicates", "shingle_hash", "sign", "warm_up"]
+__all__ = [
+    "EXACT",
+    "NEAR",
+    "Exchange",
+    "Part",
+    "Spread",
+    "character_hash",
+    "drop",
+    "find_duplicates",
+    "shingle_hash",
+    "sign",
+    "warm_up",
+]
 
 
 def warm_up() -> None:

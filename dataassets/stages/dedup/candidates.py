@@ -37,7 +37,7 @@ def scatter(part: Part, *, settings: Dedup, num_buckets: int) -> pa.Table:
     Returns:
         bucket uint32, key uint64, tag uint64 (rest of a text hash, 0 of a band), exact bool, position int64.
     """
-    table = part.load()
+    table = part.load(columns=["text_hash", "signature"])
     salt = xxhash.xxh3_64_intdigest(part.source.encode()) if settings.scope == "partition" else 0
     position_D = part.first + np.arange(len(table))
     text_hash = table["text_hash"].combine_chunks()
@@ -48,8 +48,8 @@ def scatter(part: Part, *, settings: Dedup, num_buckets: int) -> pa.Table:
     rows_D, sig_DH = signatures_of(table, settings=settings)
     if len(rows_D):
         assert settings.minhash is not None
-        num_bands = settings.minhash.bands
-        keys.append(band_keys(sig_DH, num_bands=num_bands, salt=salt).reshape(-1))
+        num_bands, num_rows = settings.minhash.banding
+        keys.append(band_keys(sig_DH, num_bands=num_bands, num_rows=num_rows, salt=salt).reshape(-1))
         tags.append(np.zeros(num_bands * len(rows_D), np.uint64))
         exact.append(np.zeros(num_bands * len(rows_D), bool))
         positions.append(np.tile(position_D[rows_D], num_bands))

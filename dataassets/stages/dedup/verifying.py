@@ -1,0 +1,95 @@
+"""How alike two documents of a pair are: by their shingles, exactly, or by their signatures, about.
+
+Exact: pairs are cut into blocks of bounded size; each reads the shingle sets that it asks for, and no others, by their
+place in the files, and is a unit of work of its own.
+
+Shapes: P pairs, N documents in pairs.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dataassets.recipe import Dedup
+from dataassets.stages.dedup.documents import Documents
+from dataassets.stages.dedup.part import Ints, Part, Spread
+
+BLOCK_PAIRS = 1 << 15  # of signatures compared at once, or of sets in one unit of work
+BLOCK_SHINGLES = 1 << 24  # in one unit of work, each pair's two sets counted: 64 MB
+
+
+def similarities(
+    docs: Documents, later: Ints, earlier: Ints, parts: Sequence[Part], *, settings: Dedup, spread: Spread
+) -> npt.NDArray[np.float64]:
+    """Similarity of the two documents of each pair.
+
+    Args:
+        docs: the documents.
+        later: int64 [P], numbers of documents.
+        earlier: int64 [P].
+        parts: that hold their shingles.
+        settings: `verify: exact` gives the true Jaccard similarity of the two sets of shingles, others the share of
+            equal values in the two signatures.
+        spread: does units of work.
+
+    Returns:
+        float64 [P].
+    """
+    if settings.minhash is not None and settings.minhash.verify == "exact":
+        blocks = [_block(docs, later[cut], earlier[cut]) for cut in _cuts(docs.size[later] + docs.size[earlier])]
+        return np.concatenate([np.empty(0), *spread(functools.partial(_jaccard, parts), blocks)])
+    found = np.empty(len(later))
+    for start in range(0, len(later), BLOCK_PAIRS):
+        cut = slice(start, start + BLOCK_PAIRS)
+        found[cut] = (docs.signature[later[cut]] == docs.signature[earlier[cut]]).mean(axis=1)
+    return found
+
+
+class _Block(NamedTuple):
+    """Some pairs and where the sets of their documents lie."""
+
+    part: npt.NDArray[np.int32]
+    start: Ints
+    size: Ints
+    left: Ints
+    right: Ints
+
+
+def _cuts(size_P: Ints) -> Iterator[slice]:
+    """Runs of pairs that are read at once; a pair that alone is larger is read alone."""
+    ends, start = np.cumsum(size_P), 0
+    while start < len(ends):
+        before = ends[start - 1] if start else 0
+        stop = int(np.searchsorted(ends, before + BLOCK_SHINGLES, side="right"))
+        stop = max(start + 1, min(stop, start + BLOCK_PAIRS))
+        yield slice(start, stop)
+        start = stop
+
+
+def _block(docs: Documents, later: Ints, earlier: Ints) -> _Block:
+    own = np.union1d(later, earlier)
+    return _Block(
+        docs.part[own],
+        docs.start[own],
+        docs.size[own],
+        np.searchsorted(own, later),
+        np.searchsorted(own, earlier),
+    )
+
+
+def _jaccard(parts: Sequence[Part], block: _Block) -> npt.NDArray[np.float64]:
+    from dataassets.stages.dedup.kernels import jaccard
+
+    sets = []  # documents rise, so those of a part follow one another
+    for number in np.unique(block.part).tolist():
+        own = block.part == number
+        shingles = parts[number].shingles
+        assert shingles is not None, "verify: exact keeps shingles"
+        sets.append(shingles(block.start[own], block.size[own]))
+    found = np.empty(len(block.left))
+    starts = np.cumsum(block.size) - block.size
+    jaccard(np.concatenate([np.empty(0, np.uint32), *sets]), starts, block.size, block.left, block.right, found)
+    return found

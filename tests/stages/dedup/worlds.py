@@ -1,0 +1,147 @@
+"""Small worlds of signed documents for tests of dedup, the exchange in memory, and the rule as it is written."""
+
+import functools
+import itertools
+import pickle
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from dataassets import hashing, records
+from dataassets import recipe as rc
+from dataassets.stages.dedup import Part, find_duplicates
+
+NUM_PERM, BANDS, K = 8, 4, 8
+SNAPSHOT = "2026-08-01"
+SETTINGS = rc.Dedup(exact=True, minhash=rc.MinHash(num_perm=NUM_PERM, bands=BANDS, threshold=0.625))
+
+
+class Row(NamedTuple):
+    """A document: its source, text hash (a byte), signature and shingles, each of which may be None."""
+
+    source: str
+    text_hash: int | None
+    signature: list[int] | None
+    shingles: frozenset[int] | None = None
+
+
+def with_minhash(**changes):
+    return SETTINGS.model_copy(update={"minhash": SETTINGS.minhash.model_copy(update=changes)})
+
+
+def in_memory(units, scatter, gather, *, num_buckets, shuffle=None):
+    """The exchange, all in memory; with `shuffle`, rows of a bucket arrive in another order."""
+    scatter, gather = (pickle.loads(pickle.dumps(call)) for call in (scatter, gather))  # noqa: S301
+    rows = pa.concat_tables([scatter(unit) for unit in units]) if units else None
+    results = []
+    for bucket in range(num_buckets if rows is not None else 0):
+        own = rows.filter(pa.array(np.asarray(rows["bucket"]) == bucket)).drop_columns(["bucket"])
+        if shuffle is not None:
+            own = own.take(pa.array(np.random.default_rng(shuffle).permutation(len(own))))
+        results.append(gather(bucket, own))
+    assert rows is None or max(rows["bucket"].to_pylist(), default=0) < num_buckets
+    return results
+
+
+def spread(work, units):
+    """Units one after the other, as if each went to another process."""
+    return [pickle.loads(pickle.dumps(work))(pickle.loads(pickle.dumps(unit))) for unit in units]  # noqa: S301
+
+
+def signatures(rows, *, num_perm=NUM_PERM, salt=""):
+    """Rows as records.signatures with shingles."""
+    ids = [hashing.document_id("s", salt, i) for i in range(len(rows))]
+    sets = [sorted(row.shingles or ()) for row in rows]
+    size = [len(one) for one in sets]
+    hashes = [None if row.text_hash is None else bytes([row.text_hash]) * 16 for row in rows]
+    columns = [ids, hashes, [row.signature for row in rows], size, size, sets]
+    return pa.table(columns, schema=records.with_shingles(records.signatures(num_perm)))
+
+
+def load(table, *, columns):
+    return table.select(columns)
+
+
+def shingles(table, starts, sizes):
+    flat = np.asarray(pa.concat_arrays([chunk.flatten() for chunk in table["shingles"].chunks] or [pa.array([], "u4")]))
+    return np.concatenate([flat[:0], *(flat[a : a + n] for a, n in zip(starts, sizes, strict=True))])
+
+
+def part_of(table, source, first, *, snapshot=SNAPSHOT):
+    table = table.combine_chunks()
+    get = functools.partial(shingles, table)
+    return Part(functools.partial(load, table), source, first, len(table), snapshot, get)
+
+
+def parts_of(rows, *, cut=10**6, first=0, snapshot=SNAPSHOT):
+    """Parts of at most `cut` rows of one source."""
+    table, parts, at = signatures(rows, salt=snapshot), [], 0
+    for source, own in itertools.groupby(rows, key=lambda row: row.source):
+        num = len(list(own))
+        for start in range(at, at + num, cut):
+            piece = table.slice(start, min(cut, at + num - start))
+            parts.append(part_of(piece, source, first + start, snapshot=snapshot))
+        at += num
+    return parts
+
+
+def found(rows, *, settings=SETTINGS, cut=10**6, num_buckets=3, shuffle=None):
+    meet = functools.partial(in_memory, shuffle=shuffle)
+    return find_duplicates(
+        parts_of(rows, cut=cut), settings=settings, exchange=meet, spread=spread, num_buckets=num_buckets
+    )
+
+
+def alike(minhash, a, b):
+    """Similarity of two rows as `verify` has it, and whether that is enough."""
+    if minhash.verify == "exact":
+        whole = a.shingles | b.shingles
+        x = len(a.shingles & b.shingles) / len(whole) if whole else 0.0
+    else:
+        x = float(np.mean([x == y for x, y in zip(a.signature, b.signature, strict=True)]))
+    return x, minhash.verify == "none" or x >= minhash.threshold
+
+
+def slow(rows, settings):
+    """The rule as it is written: (row, match, exact, similarity) of each dropped row."""
+    minhash, apart = settings.minhash, settings.scope == "partition"
+    buckets, dropped = {}, {}
+    for d, row in enumerate(rows):
+        keys = [] if row.text_hash is None else [("exact", row.text_hash)]
+        if row.signature is not None and minhash:
+            bands, width = minhash.banding
+            keys += [(b, tuple(row.signature[b * width : (b + 1) * width])) for b in range(bands)]
+        partners = {}
+        for key in keys:
+            members = buckets.setdefault((key, row.source if apart else ""), [])
+            for e in members[:K]:
+                partners[e] = partners.get(e, False) or key[0] == "exact"
+            members.append(d)
+        kept = []
+        for e, exact in partners.items():
+            equal, enough = (1.0, True) if exact else alike(minhash, row, rows[e])
+            if e not in dropped and enough:
+                kept.append((not exact, e, equal))
+        if kept:
+            not_exact, e, equal = min(kept)
+            dropped[d] = (d, e, not not_exact, np.float32(equal))
+    return list(dropped.values())
+
+
+value = st.integers(0, 1)
+documents = st.tuples(
+    st.one_of(st.none(), st.integers(0, 30)),
+    st.one_of(st.none(), st.lists(value, min_size=NUM_PERM, max_size=NUM_PERM)),
+    st.frozensets(st.integers(0, 9) | st.integers(2**32 - 4, 2**32 - 1), max_size=12),
+)
+
+
+def rows_of(drawn, num_web):
+    return [Row("web" if i < num_web else "code", *row) for i, row in enumerate(drawn)]
+
+
+world = st.lists(documents, max_size=40).flatmap(
+    lambda drawn: st.integers(0, len(drawn)).map(lambda num_web: rows_of(drawn, num_web))
+)
