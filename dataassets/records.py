@@ -83,6 +83,17 @@ DUPLICATES = pa.schema(
     ]
 )
 
+# Beside duplicates where later snapshots look back: what documents that stay are found by, sorted by key. A row for
+# each band and one for the text hash (exact; tag is its other half), with the document's place in the snapshot's order.
+KEYS = pa.schema(
+    [
+        pa.field("key", pa.uint64(), nullable=False),
+        pa.field("tag", pa.uint64(), nullable=False),
+        pa.field("exact", pa.bool_(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+    ]
+)
+
 SHINGLES = pa.field("shingles", pa.large_list(pa.field("item", pa.uint32(), nullable=False)))
 
 

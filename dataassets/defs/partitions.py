@@ -26,11 +26,13 @@ class Partitions:
         snapshot: time windows.
         corpus: snapshot x source.
         mix: names of mixes.
+        history: whether duplicates are looked for in earlier snapshots too.
     """
 
     snapshot: dg.TimeWindowPartitionsDefinition
     corpus: dg.MultiPartitionsDefinition
     mix: dg.StaticPartitionsDefinition
+    history: bool
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Partitions":
@@ -41,11 +43,20 @@ class Partitions:
             snapshot,
             dg.MultiPartitionsDefinition({SNAPSHOT: snapshot, SOURCE: source}),
             dg.StaticPartitionsDefinition(corpus.partitions("mixed")),
+            corpus.located.recipe.dedup.scope == "history",
         )
 
     def by_snapshot(self, name: str) -> dg.AssetDep:
         """A dependency between the corpus and one snapshot of it, whichever side has the sources."""
         return dg.AssetDep(name, partition_mapping=dg.MultiToSingleDimensionPartitionMapping(SNAPSHOT))
+
+    def before(self, name: str) -> list[dg.AssetDep]:
+        """What an asset of a snapshot needs of itself: the snapshot before, where history counts.
+
+        One step back only, since Dagster takes minutes to resolve "all earlier"; the runner walks the chain.
+        """
+        one_back = dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
+        return [dg.AssetDep(name, partition_mapping=one_back)] if self.history else []
 
 
 def windows(corpus: Corpus) -> dg.TimeWindowPartitionsDefinition:

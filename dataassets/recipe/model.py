@@ -98,17 +98,12 @@ def _best_banding(threshold: float, num_perm: int) -> tuple[int, int]:
 class Dedup(Model):
     """What counts as a repetition, and among which documents."""
 
-    scope: Literal["partition", "snapshot", "history"] = Field("snapshot", description="where copies are looked for")
+    scope: Literal["partition", "snapshot", "history"] = Field(
+        "snapshot", description="where copies are looked for: in a source, a snapshot, or all snapshots up to it"
+    )
     priority: tuple[str, ...] = Field((), description="sources whose documents are kept first; default: their order")
     exact: bool = Field(False, description="drop documents whose normalized text was seen")
     minhash: MinHash | None = Field(None, description="drop near-duplicates")
-
-    @field_validator("scope")
-    @classmethod
-    def _available(cls, scope: str) -> str:
-        if scope == "history":
-            raise ValueError("scope = history is not available yet; take partition or snapshot")
-        return scope
 
 
 class Tokenize(Model):

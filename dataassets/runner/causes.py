@@ -70,6 +70,8 @@ class Ledger:
         """
         if cell not in seen:
             product, partition = cell
+            if product == "duplicates":
+                self._look_at_history(partition, seen)
             inputs: dict[str, str] = dict(manifest.inputs)
             fresh = True
             if product != "raw":
@@ -82,6 +84,13 @@ class Ledger:
             causes = Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
             seen[cell] = fresh and causes.job(product, partition).key == manifest.key
         return seen[cell]
+
+    def _look_at_history(self, snapshot: str, seen: dict[Cell, bool]) -> None:
+        """Snapshots that one looks back at, oldest first: so a long history is no deep recursion."""
+        for earlier in self.corpus.looked_back_at(snapshot):
+            cell = ("duplicates", earlier)
+            if cell not in seen and (there := self.store.manifest(*cell)) is not None:
+                self._is_fresh(cell, there, seen)
 
     def input_files(self, partition: str) -> list[Any]:
         """Files of one cell; static sources lie whole in the first snapshot.

@@ -84,11 +84,12 @@ class Corpus:
         if product == "raw":
             return []
         if product == "duplicates":
-            return [
+            own = [
                 (p, partition_key(partition, x))
                 for p in ("signatures", "filtered")
                 for x in self.located.recipe.priority
             ]
+            return own + [("duplicates", s) for s in self.looked_back_at(partition)[-1:]]
         if product == "mixed":
             snapshots, sources = self.mix_snapshots(partition), self._mixed(partition)
             return [("tokenized", partition_key(s, x)) for s in snapshots for x in sources]
@@ -101,6 +102,12 @@ class Corpus:
             "cleaned": ["raw"],
         }[product]
         return [(p, split_key(partition)[0] if p == "duplicates" else partition) for p in needs]
+
+    def looked_back_at(self, snapshot: str) -> list[str]:
+        """Earlier snapshots that the duplicates of one are looked for in, oldest first."""
+        if self.located.recipe.dedup.scope != "history":
+            return []
+        return self.snapshots[: self.snapshots.index(snapshot)]
 
     def mix_snapshots(self, mix: str) -> list[str]:
         """The snapshots that a mix reads."""

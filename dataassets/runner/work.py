@@ -13,10 +13,11 @@ from dataassets.report import Check, Report
 from dataassets.runner import checks
 from dataassets.runner.causes import Ledger
 from dataassets.runner.corpus import Cell, Corpus
+from dataassets.runner.duplicates import Look, Past, run_duplicates
 from dataassets.runner.limits import language_drift
 from dataassets.runner.units import Unit, run_unit
-from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
-from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, partition_key, rows_of, split_key
+from dataassets.runner.wide import PartFile, mix_plan, run_mix
+from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, is_beside, partition_key, rows_of, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
     from dataassets.stages.mix import Plan
@@ -157,9 +158,9 @@ class Work:
     def _make(self, job: Job, causes: Causes, files: Sequence[Any], tell: "_Teller") -> Manifest:
         """Do the work of one partition; the manifest is composed, not committed."""
         if job.product == "duplicates":
-            parts = self._parts("signatures", _only("signatures", self.corpus.upstream(job.product, job.partition)))
+            look = Look(self._signed(job.partition), [self._past(s) for s in self.corpus.looked_back_at(job.partition)])
             record, found = run_duplicates(
-                self.store, job, parts, settings=self.recipe.dedup, executor=self.executor, on_done=tell
+                self.store, job, look, settings=self.recipe.dedup, executor=self.executor, on_done=tell
             )
             return self.store.compose(job, causes, [record], counts={}, checks=found)
         if job.product == "mixed":
@@ -248,6 +249,17 @@ class Work:
             assert manifest is not None, "causes were looked up"
             parts += [PartFile(product, cell[1], entry) for entry in rows_of(manifest)]
         return parts
+
+    def _signed(self, snapshot: str) -> list[PartFile]:
+        """Parts of the signatures of a snapshot, in document order."""
+        return self._parts("signatures", _only("signatures", self.corpus.upstream("duplicates", snapshot)))
+
+    def _past(self, snapshot: str) -> Past:
+        """An earlier snapshot whose duplicates were found."""
+        manifest = self.store.manifest("duplicates", snapshot)
+        assert manifest is not None, "causes were looked up"
+        keys = tuple(entry.name for entry in manifest.files if is_beside(entry.name))
+        return Past(snapshot, self._signed(snapshot), keys, manifest.digest)
 
     def _token_parts(self, mix: str) -> list[PartFile]:
         parts = self._parts("tokenized", self.corpus.upstream("mixed", mix))

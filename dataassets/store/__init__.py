@@ -1,7 +1,7 @@
 """The only writer of products: folders, atomic commits by manifest, shards, verification."""
 
 from dataassets.store.files import Files
-from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, beside, partition_key, split_key
+from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, beside, is_beside, partition_key, split_key
 from dataassets.store.store import Causes, Job, Store, rows_of
 from dataassets.store.unit import UnitRecord
 from dataassets.store.upkeep import Finding, garbage, verify
@@ -22,6 +22,7 @@ __all__ = [
     "UnitRecord",
     "beside",
     "garbage",
+    "is_beside",
     "partition_key",
     "rows_of",
     "split_key",

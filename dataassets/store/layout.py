@@ -93,14 +93,14 @@ def failed_folder(product: str, partition: str) -> str:
     return f"{FAILED}/{product}/{partition if product == 'mixed' else place(partition)}"
 
 
-def beside(name: str, kind: str) -> str:
+def beside(name: str, kind: str, *, ending: str = ".bin") -> str:
     """The file that lies beside a part.
 
     >>> beside("part-00000-9f2c41d0.parquet", "shingles")
     '_shingles-00000-9f2c41d0.bin'
     """
-    folder, _, last = name.rpartition("/")
-    return f"{folder}/{beside(last, kind)}" if folder else f"_{kind}{last.removeprefix('part').partition('.')[0]}.bin"
+    folder, slash, last = name.rpartition("/")
+    return f"{folder}{slash}_{kind}{last.removeprefix('part').partition('.')[0]}{ending}"
 
 
 def is_beside(name: str) -> bool:

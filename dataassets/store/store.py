@@ -168,6 +168,19 @@ class Store:
             raise ManifestError(f"{self.files.path(whole)}: {len(found)} numbers where {wanted} are wanted; it was cut")
         return found
 
+    def read_keys(self, product: str, partition: str, name: str, low: int, high: int) -> pa.Table:
+        """Rows of a file that `write_keys` wrote whose key lies in a range; row groups outside it are not read.
+
+        Args:
+            product: of the file.
+            partition: of the file.
+            name: in the manifest.
+            low: least key.
+            high: greatest key.
+        """
+        with self.files.open(_join(self.folder(product, partition) or "", name)) as f:
+            return parquet.read_between(f, column="key", low=low, high=high)
+
     def read_tokens(self, partition: str, entry: FileEntry) -> pa.Table:
         """One tokenized part as a table of records.tokens, from its `.bin` entry."""
         docs, lengths_D, tokens = self._shard("tokenized", partition, entry)
@@ -249,7 +262,9 @@ class Store:
             The entry, its name relative to the root; the digest of the rows.
         """
         base = layout.dropped_folder(job.product, job.partition) if dropped else job.folder
-        name = f"{base}/{_part_name(job, index, piece)}.parquet"
+        return self._write_table(f"{base}/{_part_name(job, index, piece)}.parquet", table)
+
+    def _write_table(self, name: str, table: pa.Table) -> tuple[FileEntry, str]:
         with self.files.create(name) as f:
             parquet.write_table(table, f)
         digest = TableDigest()
@@ -276,6 +291,20 @@ class Store:
             for some in values:
                 f.write(np.ascontiguousarray(some, "<u4"))
         return FileEntry(name, rows, f.size, f.sha256)
+
+    def write_keys(self, job: Job, index: int, table: pa.Table) -> tuple[FileEntry, str]:
+        """Write keys by which later partitions look back at this one: Parquet, beside the rows.
+
+        Args:
+            job: the product.
+            index: number of the file.
+            table: sorted by a column `key`, which rises from file to file.
+
+        Returns:
+            The entry, its name relative to the root; the digest of the rows.
+        """
+        name = layout.beside(f"{job.folder}/{_part_name(job, index, 0)}.parquet", "kept", ending=".keys")
+        return self._write_table(name, table)
 
     def write_tokens(self, job: Job, stem: str, tokens: pa.Table) -> tuple[tuple[FileEntry, ...], tuple[str, ...]]:
         """Write one shard: `.bin`, `.idx` and `.docs.parquet`.

@@ -174,12 +174,6 @@ def test_masking_leaves_no_address_and_says_how_many_it_masked(corpus):
     )
 
 
-def test_history_and_exact_are_refused_by_name(corpus):
-    dedup = yaml.safe_load(corpus.file.read_text())["dedup"]
-    with pytest.raises(RecipeError, match=r"dedup\.scope = history is not available yet; take partition or snapshot"):
-        changed(corpus, dedup=dedup | {"scope": "history"})
-
-
 def test_shingles_lie_beside_a_part_of_signatures_and_are_sealed_read_and_swept_with_it(corpus):
     work = runner(corpus)
     run_chain(work, (*TO_FILTERED, "signatures"))

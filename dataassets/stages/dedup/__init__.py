@@ -2,19 +2,22 @@
 
 from dataassets.stages.dedup.dropping import drop
 from dataassets.stages.dedup.finding import EXACT, NEAR, find_duplicates
+from dataassets.stages.dedup.keeping import kept_keys
 from dataassets.stages.dedup.minhash import character_hash, shingle_hash
-from dataassets.stages.dedup.part import Exchange, Part, Spread
+from dataassets.stages.dedup.part import Earlier, Exchange, Part, Spread
 from dataassets.stages.dedup.signing import sign
 
 __all__ = [
     "EXACT",
     "NEAR",
+    "Earlier",
     "Exchange",
     "Part",
     "Spread",
     "character_hash",
     "drop",
     "find_duplicates",
+    "kept_keys",
     "shingle_hash",
     "sign",
     "warm_up",

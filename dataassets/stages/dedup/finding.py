@@ -1,7 +1,8 @@
-"""Parts of signatures to duplicates: candidates, verification, and the rule, one snapshot at a time.
+"""Parts of signatures to duplicates: candidates, verification, and the rule, one snapshot after the other.
 
 The rule (DESIGN §6): a document is dropped iff an earlier kept document is a verified duplicate of it. So every match
 is a kept document, the first of a group always stays, and nothing depends on cut, buckets, workers or arrival order.
+Earlier snapshots are looked back at through the keys of the documents that they kept; later ones change nothing there.
 Only pairs and compact arrays of the documents in pairs are held in memory.
 
 Shapes: P pairs, N documents in pairs.
@@ -10,6 +11,8 @@ Shapes: P pairs, N documents in pairs.
 import functools
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,7 @@ from dataassets.recipe import Dedup
 from dataassets.report import SAMPLES_PER_REASON, Histogram, Report
 from dataassets.stages.dedup.candidates import PAIRS, gather, scatter, unique_pairs
 from dataassets.stages.dedup.documents import Documents, documents_at
-from dataassets.stages.dedup.part import Exchange, Ints, Part, Spread
+from dataassets.stages.dedup.part import Earlier, Exchange, Ints, Part, Spread
 from dataassets.stages.dedup.verifying import similarities
 
 EXACT, NEAR = "exact:duplicate", "minhash:near_duplicate"
@@ -28,9 +31,29 @@ GROUP_EDGES = (2.0, 3.0, 4.0, 5.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1
 SIMILARITY_EDGES = tuple(k / 20 for k in range(21))
 
 
+class Found(NamedTuple):
+    """What `find_duplicates` gives.
+
+    Args:
+        table: records.DUPLICATES, in document order.
+        report: numbers, plots, samples.
+        gone: int64, rising positions of the documents in the table.
+    """
+
+    table: pa.Table
+    report: Report
+    gone: Ints
+
+
 def find_duplicates(
-    parts: Sequence[Part], *, settings: Dedup, exchange: Exchange, spread: Spread, num_buckets: int
-) -> tuple[pa.Table, Report]:
+    parts: Sequence[Part],
+    *,
+    settings: Dedup,
+    exchange: Exchange,
+    spread: Spread,
+    num_buckets: int,
+    earlier: Sequence[Earlier] = (),
+) -> Found:
     """Find the documents of a snapshot that repeat an earlier kept one.
 
     Args:
@@ -39,35 +62,42 @@ def find_duplicates(
         exchange: brings rows of one bucket together.
         spread: verifies blocks of pairs.
         num_buckets: how many buckets; memory of one is about 1 / num_buckets of all band keys.
+        earlier: snapshots to look back at, oldest first; all their documents stand before these.
 
     Returns:
-        records.DUPLICATES in document order, and a report: counts of `documents`, `pairs:exact`, `pairs:candidate`
-        (by MinHash), `pairs:verified`, `dropped:<source>`; histograms of `group_size` (the kept document counts) and of
-        `similarity` (all candidate pairs, the threshold as limit); samples by reason.
+        Table, report and positions; the report has counts of `documents`, `pairs:exact`, `pairs:candidate` (by
+        MinHash), `pairs:verified`, `dropped:<source>` and, with earlier snapshots, `matches:earlier_snapshots`;
+        histograms of `group_size` (the kept document counts) and of `similarity` (all candidate pairs, the threshold
+        as limit); samples by reason.
     """
-    assert all(a.first + a.rows <= b.first for a, b in itertools.pairwise(parts)), "parts in document order"
+    every = [*itertools.chain.from_iterable(e.parts for e in earlier), *parts]
+    assert all(a.first + a.rows <= b.first for a, b in itertools.pairwise(every)), "parts in document order"
+    own = parts[0].first if parts else 0
     cut = functools.partial(scatter, settings=settings, num_buckets=num_buckets)
-    found = exchange(parts, cut, gather, num_buckets=num_buckets)
+    look_back = [replace(e, parts=()) for e in earlier]  # travels to each bucket's worker
+    meet = functools.partial(gather, num_buckets=num_buckets, own=own, earlier=look_back)
+    found = exchange(parts, cut, meet, num_buckets=num_buckets)
     pairs = unique_pairs(pa.concat_tables([PAIRS.empty_table(), *found]))
-    later, earlier, exact = (np.asarray(pairs[name]) for name in PAIRS.names)
-    docs = documents_at(np.union1d(later, earlier), parts, settings=settings)
-    later, earlier = np.searchsorted(docs.position, later), np.searchsorted(docs.position, earlier)
+    later, before, exact = (np.asarray(pairs[name]) for name in PAIRS.names)
+    docs = documents_at(np.union1d(later, before), every, settings=settings)
+    later, before = np.searchsorted(docs.position, later), np.searchsorted(docs.position, before)
     similarity = np.ones(len(later))
-    similarity[~exact] = similarities(docs, later[~exact], earlier[~exact], parts, settings=settings, spread=spread)
+    similarity[~exact] = similarities(docs, later[~exact], before[~exact], every, settings=settings, spread=spread)
     good = exact | _verified(similarity, settings=settings)
-    later, earlier, exact_good, near = later[good], earlier[good], exact[good], similarity[~exact]
-    by_pair = _resolved(later, earlier, exact_good, num_docs=len(docs.position))
-    table = _table(docs, parts, later[by_pair], earlier[by_pair], exact_good[by_pair], similarity[good][by_pair])
+    later, before, exact_good, near = later[good], before[good], exact[good], similarity[~exact]
+    by_pair = _resolved(later, before, exact_good, num_docs=len(docs.position))
+    table = _table(docs, every, later[by_pair], before[by_pair], exact_good[by_pair], similarity[good][by_pair])
     counts = {
         "documents": sum(part.rows for part in parts),
         "pairs:exact": int(exact.sum()),
         "pairs:candidate": len(near),
         "pairs:verified": int((~exact_good).sum()),
     }
+    if earlier:
+        counts["matches:earlier_snapshots"] = int((docs.position[before[by_pair]] < own).sum())
     limits = [settings.minhash.threshold] if settings.minhash else []
-    return table, Report(counts, {"similarity": Histogram.of(near, edges=SIMILARITY_EDGES, limits=limits)}) + _told(
-        table
-    )
+    plots = {"similarity": Histogram.of(near, edges=SIMILARITY_EDGES, limits=limits)}
+    return Found(table, Report(counts, plots) + _told(table), docs.position[later[by_pair]])
 
 
 def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.NDArray[np.bool_]:

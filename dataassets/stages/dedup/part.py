@@ -42,6 +42,22 @@ class Part:
     shingles: Callable[[Ints, Ints], npt.NDArray[np.uint32]] | None = None
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier snapshot, as later ones look back at it; picklable where `kept` and its parts are.
+
+    Args:
+        parts: of its signatures, in document order.
+        first: position of its first document.
+        kept: gives the rows of records.KEYS of its kept documents whose key is neither below the first nor above the
+            second number; their positions count from `first`.
+    """
+
+    parts: Sequence[Part]
+    first: int
+    kept: Callable[[int, int], pa.Table]
+
+
 class Exchange(Protocol):
     """Rows of many units, brought together by bucket; `dataassets.compute` has the external one."""
 

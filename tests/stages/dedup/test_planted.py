@@ -28,7 +28,7 @@ def removed(texts, **changes):
     asked = rc.Dedup(minhash=rc.MinHash(**changes))
     documents = documents_of(texts)
     part = part_of(sign(documents, settings=asked)[0], "web", 0)
-    found, _ = find_duplicates([part], settings=asked, exchange=in_memory, spread=spread, num_buckets=4)
+    found, *_ = find_duplicates([part], settings=asked, exchange=in_memory, spread=spread, num_buckets=4)
     row = {doc: i for i, doc in enumerate(documents["id"].to_pylist())}
     return {row[d]: row[m] for d, m in zip(found["id"].to_pylist(), found["match_id"].to_pylist(), strict=True)}
 

@@ -104,30 +104,39 @@ def alike(minhash, a, b):
     return x, minhash.verify == "none" or x >= minhash.threshold
 
 
-def slow(rows, settings):
-    """The rule as it is written: (row, match, exact, similarity) of each dropped row."""
+def slow(snapshots, settings):
+    """The rule as it is written, over rows of one or more snapshots: (row, match, exact, similarity) of each drop."""
     minhash, apart = settings.minhash, settings.scope == "partition"
-    buckets, dropped = {}, {}
-    for d, row in enumerate(rows):
-        keys = [] if row.text_hash is None else [("exact", row.text_hash)]
-        if row.signature is not None and minhash:
-            bands, width = minhash.banding
-            keys += [(b, tuple(row.signature[b * width : (b + 1) * width])) for b in range(bands)]
-        partners = {}
-        for key in keys:
-            members = buckets.setdefault((key, row.source if apart else ""), [])
-            for e in members[:K]:
-                partners[e] = partners.get(e, False) or key[0] == "exact"
-            members.append(d)
-        kept = []
-        for e, exact in partners.items():
-            equal, enough = (1.0, True) if exact else alike(minhash, row, rows[e])
-            if e not in dropped and enough:
-                kept.append((not exact, e, equal))
-        if kept:
-            not_exact, e, equal = min(kept)
-            dropped[d] = (d, e, not not_exact, np.float32(equal))
+    kept_before, dropped, rows = {}, {}, []
+    for own in snapshots:
+        buckets = {key: list(members) for key, members in kept_before.items()}
+        first = len(rows)
+        rows += own
+        for d, row in enumerate(own, first):
+            partners = {}
+            for key in keys_of(row, minhash):
+                members = buckets.setdefault((key, row.source if apart else ""), [])
+                for e in members[:K]:
+                    partners[e] = partners.get(e, False) or key[0] == "exact"
+                members.append(d)
+            kept = []
+            for e, exact in partners.items():
+                equal, enough = (1.0, True) if exact else alike(minhash, row, rows[e])
+                if e not in dropped and enough:
+                    kept.append((not exact, e, equal))
+            if kept:
+                not_exact, e, equal = min(kept)
+                dropped[d] = (d, e, not not_exact, np.float32(equal))
+        kept_before = {key: [d for d in members if d not in dropped] for key, members in buckets.items()}
     return list(dropped.values())
+
+
+def keys_of(row, minhash):
+    keys = [] if row.text_hash is None else [("exact", row.text_hash)]
+    if row.signature is not None and minhash:
+        bands, width = minhash.banding
+        keys += [(b, tuple(row.signature[b * width : (b + 1) * width])) for b in range(bands)]
+    return keys
 
 
 value = st.integers(0, 1)
