@@ -104,6 +104,10 @@ class Dedup(Model):
     priority: tuple[str, ...] = Field((), description="sources whose documents are kept first; default: their order")
     exact: bool = Field(False, description="drop documents whose normalized text was seen")
     minhash: MinHash | None = Field(None, description="drop near-duplicates")
+    cluster: Literal["first", "longest"] | None = Field(
+        None,
+        description="keep one document of each chain of duplicates; null: drop one only where a kept one repeats it",
+    )
 
 
 class Tokenize(Model):

@@ -161,7 +161,7 @@ class Corpus:
             return recipe.mixes[partition].model_dump(mode="json", by_alias=True)
         if product == "duplicates":
             minhash = recipe.dedup.minhash
-            body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash"})
+            body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash", "cluster"})
             return body | {"priority": recipe.priority, "banding": list(minhash.banding) if minhash else None}
         of_source: dict[str, Callable[[str], dict[str, Any]]] = {
             "raw": self._raw,

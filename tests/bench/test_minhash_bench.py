@@ -137,7 +137,7 @@ def test_verify(benchmark, pairs, verify):
     def inline(work, blocks):
         return [work(block) for block in blocks]
 
-    found = benchmark(lambda: similarities(docs, later, earlier, [part], settings=settings, spread=inline))
+    found = benchmark(lambda: similarities(docs, later, earlier, parts=[part], settings=settings, spread=inline))
     benchmark.extra_info["pairs_per_s"] = round(len(later) / benchmark.stats.stats.median)
     assert found.min() > 0.5
 

@@ -3,6 +3,7 @@
 The rule (DESIGN §6): a document is dropped iff an earlier kept document is a verified duplicate of it. So every match
 is a kept document, the first of a group always stays, and nothing depends on cut, buckets, workers or arrival order.
 Earlier snapshots are looked back at through the keys of the documents that they kept; later ones change nothing there.
+With `cluster`, all but one document of each connected component goes instead.
 Only pairs and compact arrays of the documents in pairs are held in memory.
 
 Shapes: P pairs, N documents in pairs.
@@ -22,6 +23,7 @@ from dataassets import records
 from dataassets.recipe import Dedup
 from dataassets.report import SAMPLES_PER_REASON, Histogram, Report
 from dataassets.stages.dedup.candidates import PAIRS, gather, scatter, unique_pairs
+from dataassets.stages.dedup.choosing import Pairs, all_but_one, repeating_a_kept_one
 from dataassets.stages.dedup.documents import Documents, documents_at
 from dataassets.stages.dedup.part import Earlier, Exchange, Ints, Part, Spread
 from dataassets.stages.dedup.verifying import similarities
@@ -75,29 +77,32 @@ def find_duplicates(
     own = parts[0].first if parts else 0
     cut = functools.partial(scatter, settings=settings, num_buckets=num_buckets)
     look_back = [replace(e, parts=()) for e in earlier]  # travels to each bucket's worker
-    meet = functools.partial(gather, num_buckets=num_buckets, own=own, earlier=look_back)
-    found = exchange(parts, cut, meet, num_buckets=num_buckets)
-    pairs = unique_pairs(pa.concat_tables([PAIRS.empty_table(), *found]))
-    later, before, exact = (np.asarray(pairs[name]) for name in PAIRS.names)
+    pick = functools.partial(gather, num_buckets=num_buckets, own=own, earlier=look_back)
+    found = exchange(parts, cut, pick, num_buckets=num_buckets)
+    met = unique_pairs(pa.concat_tables([PAIRS.empty_table(), *found]))
+    later, before, exact = (np.asarray(met[name]) for name in PAIRS.names)
     docs = documents_at(np.union1d(later, before), every, settings=settings)
     later, before = np.searchsorted(docs.position, later), np.searchsorted(docs.position, before)
+    measure = functools.partial(similarities, docs, parts=every, settings=settings, spread=spread)
     similarity = np.ones(len(later))
-    similarity[~exact] = similarities(docs, later[~exact], before[~exact], every, settings=settings, spread=spread)
-    good = exact | _verified(similarity, settings=settings)
-    later, before, exact_good, near = later[good], before[good], exact[good], similarity[~exact]
-    by_pair = _resolved(later, before, exact_good, num_docs=len(docs.position))
-    table = _table(docs, every, later[by_pair], before[by_pair], exact_good[by_pair], similarity[good][by_pair])
+    similarity[~exact] = measure(later[~exact], before[~exact])
+    pairs = Pairs(later, before, exact, similarity).take(exact | _verified(similarity, settings=settings))
+    if settings.cluster is None:
+        gone = repeating_a_kept_one(pairs, num_docs=len(docs.position))
+    else:
+        gone = all_but_one(pairs, docs, own=own, keep=settings.cluster, measure=measure)
+    table = _table(docs, every, gone)
     counts = {
         "documents": sum(part.rows for part in parts),
         "pairs:exact": int(exact.sum()),
-        "pairs:candidate": len(near),
-        "pairs:verified": int((~exact_good).sum()),
+        "pairs:candidate": int((~exact).sum()),
+        "pairs:verified": int((~pairs.exact).sum()),
     }
     if earlier:
-        counts["matches:earlier_snapshots"] = int((docs.position[before[by_pair]] < own).sum())
+        counts["matches:earlier_snapshots"] = int((docs.position[gone.earlier] < own).sum())
     limits = [settings.minhash.threshold] if settings.minhash else []
-    plots = {"similarity": Histogram.of(near, edges=SIMILARITY_EDGES, limits=limits)}
-    return Found(table, Report(counts, plots) + _told(table), docs.position[later[by_pair]])
+    plots = {"similarity": Histogram.of(similarity[~exact], edges=SIMILARITY_EDGES, limits=limits)}
+    return Found(table, Report(counts, plots) + _told(table), docs.position[gone.later])
 
 
 def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.NDArray[np.bool_]:
@@ -106,33 +111,17 @@ def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.ND
     return similarity >= settings.minhash.threshold
 
 
-def _resolved(later: Ints, earlier: Ints, exact: npt.NDArray[np.bool_], *, num_docs: int) -> Ints:
-    """The pair by which each dropped document goes, in document order."""
-    from dataassets.stages.dedup.kernels import resolve
-
-    match = np.full(num_docs, -1, np.int64)
-    resolve(later, earlier, exact, match)
-    return match[match >= 0]
-
-
-def _table(
-    docs: Documents,
-    parts: Sequence[Part],
-    later: Ints,
-    earlier: Ints,
-    exact: npt.NDArray[np.bool_],
-    similarity: npt.NDArray[np.float64],
-) -> pa.Table:
+def _table(docs: Documents, parts: Sequence[Part], gone: Pairs) -> pa.Table:
     sources = np.array([part.source for part in parts], object)
     snapshots = np.array([part.snapshot for part in parts], object)
     columns = [
-        _ids(docs.id[later]),
-        pa.array(sources[docs.part[later]], pa.string()),
-        _ids(docs.id[earlier]),
-        pa.array(sources[docs.part[earlier]], pa.string()),
-        pa.array(similarity.astype(np.float32)),
-        pa.array(np.where(exact, EXACT, NEAR).astype(object), pa.string()),
-        pa.array(snapshots[docs.part[earlier]], pa.string()),
+        _ids(docs.id[gone.later]),
+        pa.array(sources[docs.part[gone.later]], pa.string()),
+        _ids(docs.id[gone.earlier]),
+        pa.array(sources[docs.part[gone.earlier]], pa.string()),
+        pa.array(gone.similarity.astype(np.float32)),
+        pa.array(np.where(gone.exact, EXACT, NEAR).astype(object), pa.string()),
+        pa.array(snapshots[docs.part[gone.earlier]], pa.string()),
     ]
     return pa.table(columns, schema=records.DUPLICATES)
 

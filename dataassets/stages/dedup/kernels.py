@@ -246,6 +246,28 @@ def resolve(later_P: Ints, earlier_P: Ints, exact_P: npt.NDArray[np.bool_], out_
             out_match[later] = p
 
 
+@compiled
+def components(left_P: Ints, right_P: Ints, root: Ints) -> None:
+    """Connected components: each document's root is the least number in its component.
+
+    Args:
+        left_P: int64 [P], numbers below N.
+        right_P: int64 [P].
+        root: int64 [N], 0 to N - 1 at first; becomes the root of each.
+    """
+    for p in range(len(left_P)):
+        a, b = left_P[p], right_P[p]
+        while root[a] != a:
+            root[a] = root[root[a]]
+            a = root[a]
+        while root[b] != b:
+            root[b] = root[root[b]]
+            b = root[b]
+        root[max(a, b)] = min(a, b)
+    for d in range(len(root)):  # roots come before all that hang on them
+        root[d] = root[root[d]]
+
+
 def warm_up() -> None:
     """Compile the kernels, or load them from numba's cache, before a clock or a pool of workers starts."""
     one, num = np.ones(1, np.uint32), np.ones(1, np.int32)
@@ -254,4 +276,5 @@ def warm_up() -> None:
     shingle_sets(*spans, 1, np.empty(1, np.uint32), num, num.copy())
     sign_sets(one, num, one, one, np.zeros((1, 1), np.uint32))
     jaccard(one, zero, zero, zero, zero, np.zeros(1))
+    components(zero, zero, zero.copy())
     resolve(np.ones(1, np.int64), zero, np.zeros(1, bool), np.full(2, -1, np.int64))

@@ -22,7 +22,7 @@ BLOCK_SHINGLES = 1 << 24  # in one unit of work, each pair's two sets counted: 6
 
 
 def similarities(
-    docs: Documents, later: Ints, earlier: Ints, parts: Sequence[Part], *, settings: Dedup, spread: Spread
+    docs: Documents, later: Ints, earlier: Ints, *, parts: Sequence[Part], settings: Dedup, spread: Spread
 ) -> npt.NDArray[np.float64]:
     """Similarity of the two documents of each pair.
 
@@ -32,7 +32,7 @@ def similarities(
         earlier: int64 [P].
         parts: that hold their shingles.
         settings: `verify: exact` gives the true Jaccard similarity of the two sets of shingles, others the share of
-            equal values in the two signatures.
+            equal values in the two signatures. 0 where one has none.
         spread: does units of work.
 
     Returns:
@@ -44,7 +44,9 @@ def similarities(
     found = np.empty(len(later))
     for start in range(0, len(later), BLOCK_PAIRS):
         cut = slice(start, start + BLOCK_PAIRS)
-        found[cut] = (docs.signature[later[cut]] == docs.signature[earlier[cut]]).mean(axis=1)
+        same = docs.signature[later[cut]] == docs.signature[earlier[cut]]
+        signed = np.minimum(docs.size[later[cut]], docs.size[earlier[cut]]) > 0
+        found[cut] = np.where(signed, same.mean(axis=1), 0.0)
     return found
 
 

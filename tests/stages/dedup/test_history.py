@@ -1,67 +1,15 @@
 """Snapshot after snapshot, with nothing handed on but the keys of what was kept: the rule over all of them."""
 
-import functools
-import pickle
-
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stages.dedup.worlds import (
-    NUM_PERM,
-    K,
-    Row,
-    documents,
-    in_memory,
-    parts_of,
-    rows_of,
-    signatures,
-    slow,
-    spread,
-    with_minhash,
-)
+from stages.dedup.worlds import NAMES, NUM_PERM, K, Row, between, chain, history, ids_of, slow, with_minhash
 
 from dataassets import records
-from dataassets.stages.dedup import EXACT, NEAR, Earlier, find_duplicates, kept_keys
+from dataassets.stages.dedup import EXACT, NEAR
 from dataassets.stages.dedup.candidates import key_range
 
-NAMES = [f"2026-0{month}-01" for month in range(1, 7)]
-
-
-def between(tables, low, high):
-    """What the store does: rows of files sorted by key, in a range."""
-    whole = pa.concat_tables([records.KEYS.empty_table(), *tables])
-    key = np.asarray(whole["key"])
-    assert (np.diff(key.astype(object)) >= 0).all()
-    return whole.filter(pa.array((key >= low) & (key <= high)))
-
-
-def keep(number, table):
-    return number, table
-
-
-def chain(snapshots, asked, *, num_buckets=3, cut=10**6, shuffle=None):
-    """Found duplicates of each snapshot, and what each left behind."""
-    meet = functools.partial(in_memory, shuffle=shuffle)
-    earlier, first, told = [], 0, []
-    for name, rows in zip(NAMES, snapshots, strict=False):
-        parts = parts_of(rows, cut=cut, first=first, snapshot=name)
-        found = find_duplicates(
-            parts, settings=asked, exchange=meet, spread=spread, num_buckets=num_buckets, earlier=earlier
-        )
-        written = kept_keys(parts, found.gone, settings=asked, exchange=meet, write=keep)
-        assert [number for number, _ in written] == list(range(len(written)))
-        kept = [pickle.loads(pickle.dumps(table)) for _, table in written]  # noqa: S301
-        earlier.append(Earlier(parts, first, functools.partial(between, kept)))
-        told.append((found, kept))
-        first += len(rows)
-    return told
-
-
-history = st.lists(st.lists(documents, max_size=14), min_size=1, max_size=5).map(
-    lambda drawn: [rows_of(rows, len(rows) // 2) for rows in drawn]
-)
 ASKED = with_minhash(verify="exact").model_copy(update={"scope": "history"})
 
 
@@ -72,9 +20,7 @@ def test_the_rule_over_all_snapshots(snapshots, verify):
     told = chain(snapshots, asked)
     wanted = slow(snapshots, asked)
     rows = [(name, i, row) for name, own in zip(NAMES, snapshots, strict=False) for i, row in enumerate(own)]
-    ids = [
-        id for name, own in zip(NAMES, snapshots, strict=False) for id in signatures(own, salt=name)["id"].to_pylist()
-    ]
+    ids = ids_of(snapshots)
     got = [row for found, _ in told for row in found.table.to_pylist()]
     assert got == [
         {

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from dataassets import hashing, records
 from dataassets import recipe as rc
-from dataassets.stages.dedup import Part, find_duplicates
+from dataassets.stages.dedup import Earlier, Part, find_duplicates, kept_keys
 
 NUM_PERM, BANDS, K = 8, 4, 8
 SNAPSHOT = "2026-08-01"
+NAMES = [f"2026-0{month}-01" for month in range(1, 7)]  # of the snapshots of a chain
 SETTINGS = rc.Dedup(exact=True, minhash=rc.MinHash(num_perm=NUM_PERM, bands=BANDS, threshold=0.625))
 
 
@@ -60,6 +61,12 @@ def signatures(rows, *, num_perm=NUM_PERM, salt=""):
     return pa.table(columns, schema=records.with_shingles(records.signatures(num_perm)))
 
 
+def ids_of(snapshots):
+    """Ids of all rows of the snapshots of a chain."""
+    tables = [signatures(own, salt=name) for name, own in zip(NAMES, snapshots, strict=False)]
+    return pa.concat_tables(tables)["id"].to_pylist()
+
+
 def load(table, *, columns):
     return table.select(columns)
 
@@ -94,11 +101,43 @@ def found(rows, *, settings=SETTINGS, cut=10**6, num_buckets=3, shuffle=None):
     )
 
 
+def between(tables, low, high):
+    """What the store does: rows of files sorted by key, in a range."""
+    whole = pa.concat_tables([records.KEYS.empty_table(), *tables])
+    key = np.asarray(whole["key"])
+    assert (np.diff(key.astype(object)) >= 0).all()
+    return whole.filter(pa.array((key >= low) & (key <= high)))
+
+
+def keep(number, table):
+    return number, table
+
+
+def chain(snapshots, asked, *, num_buckets=3, cut=10**6, shuffle=None):
+    """Found duplicates of each snapshot, and what each left behind."""
+    meet = functools.partial(in_memory, shuffle=shuffle)
+    earlier, first, told = [], 0, []
+    for name, rows in zip(NAMES, snapshots, strict=False):
+        parts = parts_of(rows, cut=cut, first=first, snapshot=name)
+        found = find_duplicates(
+            parts, settings=asked, exchange=meet, spread=spread, num_buckets=num_buckets, earlier=earlier
+        )
+        written = kept_keys(parts, found.gone, settings=asked, exchange=meet, write=keep)
+        assert [number for number, _ in written] == list(range(len(written)))
+        kept = [pickle.loads(pickle.dumps(table)) for _, table in written]  # noqa: S301
+        earlier.append(Earlier(parts, first, functools.partial(between, kept)))
+        told.append((found, kept))
+        first += len(rows)
+    return told
+
+
 def alike(minhash, a, b):
     """Similarity of two rows as `verify` has it, and whether that is enough."""
     if minhash.verify == "exact":
         whole = a.shingles | b.shingles
         x = len(a.shingles & b.shingles) / len(whole) if whole else 0.0
+    elif a.signature is None or b.signature is None:
+        x = 0.0
     else:
         x = float(np.mean([x == y for x, y in zip(a.signature, b.signature, strict=True)]))
     return x, minhash.verify == "none" or x >= minhash.threshold
@@ -140,10 +179,16 @@ def keys_of(row, minhash):
 
 
 value = st.integers(0, 1)
-documents = st.tuples(
-    st.one_of(st.none(), st.integers(0, 30)),
-    st.one_of(st.none(), st.lists(value, min_size=NUM_PERM, max_size=NUM_PERM)),
-    st.frozensets(st.integers(0, 9) | st.integers(2**32 - 4, 2**32 - 1), max_size=12),
+shingle = st.integers(0, 9) | st.integers(2**32 - 4, 2**32 - 1)
+documents = st.one_of(st.none(), st.integers(0, 30)).flatmap(
+    lambda text_hash: st.one_of(
+        st.just((text_hash, None, frozenset())),  # too short, or of a source without MinHash
+        st.tuples(
+            st.just(text_hash),
+            st.lists(value, min_size=NUM_PERM, max_size=NUM_PERM),
+            st.frozensets(shingle, min_size=1, max_size=12),
+        ),
+    )
 )
 
 
@@ -153,4 +198,8 @@ def rows_of(drawn, num_web):
 
 world = st.lists(documents, max_size=40).flatmap(
     lambda drawn: st.integers(0, len(drawn)).map(lambda num_web: rows_of(drawn, num_web))
+)
+
+history = st.lists(st.lists(documents, max_size=14), min_size=1, max_size=5).map(
+    lambda drawn: [rows_of(rows, len(rows) // 2) for rows in drawn]
 )
