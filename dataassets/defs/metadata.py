@@ -88,7 +88,7 @@ def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
         told[name] = dg.MetadataValue.md(markdown)
     if done.manifest.dropped:
         told["dropped"] = _reasons(done)
-    told |= _mix_table(done)
+    told |= _mix_table(done) | _by_source(done)
     told["manifest"] = _link(f"{done.folder}/manifest.json")
     return told | _samples(done)
 
@@ -152,6 +152,19 @@ def _mix_table(done: Done) -> dict[str, dg.MetadataValue[Any]]:
         return {}
     rows = [{"source": name, **numbers} for name, numbers in sources.items()]
     return {"mix": dg.MetadataValue.md(_markdown(rows))}
+
+
+def _by_source(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    """What dedup removes of each source."""
+    counts = done.report.counts
+    names = [name.removeprefix("documents:") for name in counts if name.startswith("documents:")]
+    if done.manifest.product != "duplicates" or not names:
+        return {}
+    rows = [
+        {"source": name, "documents": n, "removed": gone, "share": round(gone / n, 4) if n else 0.0}
+        for name, n, gone in ((x, counts[f"documents:{x}"], counts.get(f"dropped:{x}", 0)) for x in names)
+    ]
+    return {"removed_by_source": _table(rows)}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from dataassets import records
 from dataassets.compute import Executor, exchange
 from dataassets.recipe import Dedup
-from dataassets.report import Check
+from dataassets.report import SAMPLE_CHARS, SAMPLES_PER_REASON, Check, Report
 from dataassets.runner import checks
 from dataassets.runner.wide import OnDone, PartFile
-from dataassets.store import Job, Store, UnitRecord, beside, split_key
+from dataassets.store import Job, Store, UnitRecord, name_beside, rows_of, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
-    from dataassets.stages.dedup import Earlier, Part
+    from dataassets.stages.dedup import Earlier, Found, Part
 
 NUM_BUCKETS = 64  # of the dedup exchange: bounds memory, never changes the result
 
@@ -77,13 +77,14 @@ def run_duplicates(
     def spread(work: Callable[[Any], Result], some: Sequence[Any]) -> list[Result]:
         return executor.map(work, some, on_done=on_done)
 
-    table, report, gone = find_duplicates(
+    found = find_duplicates(
         parts, settings=settings, exchange=meet("exchange"), spread=spread, num_buckets=NUM_BUCKETS, earlier=earlier
     )
+    table = found.table
     written = [store.write_part(job, 0, table)]
     if settings.scope == "history":
-        write = partial(store.write_keys, job)
-        written += kept_keys(parts, gone, settings=settings, exchange=meet("kept"), write=write)
+        write = partial(store.beside.write_keys, job)
+        written += kept_keys(parts, found.gone, settings=settings, exchange=meet("kept"), write=write)
     num_documents = sum(p.entry.rows for p in look.parts)
     record = UnitRecord(
         files=tuple(entry for entry, _ in written),
@@ -91,7 +92,7 @@ def run_duplicates(
         digests=(*(digest for _, digest in written), *(past.digest for past in look.past[-1:])),
         counts={"documents_in": num_documents, "documents": num_documents - len(table), "duplicates": len(table)},
         dropped={r["values"]: r["counts"] for r in table.column("reason").value_counts().to_pylist()},
-        report=report,
+        report=found.report + _largest_groups(store, look, found),
     )
     return record, _checks(store, table, num_documents, look.past)
 
@@ -113,6 +114,44 @@ def _checks(store: Store, table: pa.Table, num_documents: int, past: Sequence[Pa
     return checks.told("duplicates", results)
 
 
+def _largest_groups(store: Store, look: Look, found: "Found") -> Report:
+    """The kept documents that most others repeat, each with the first of these: a template shows itself here."""
+    kept, first, num = np.unique(found.match, return_index=True, return_counts=True)
+    rows = []
+    for i in np.lexsort((kept, -num))[:SAMPLES_PER_REASON].tolist():
+        document, repeated = (_text(store, look, int(at)) for at in (kept[i], found.gone[first[i]]))
+        row = found.table.slice(int(first[i]), 1).to_pylist()[0]
+        rows.append(
+            {
+                "id": row["match_id"].hex(),
+                "source": row["match_source"],
+                "documents": int(num[i]) + 1,
+                "url": document["url"],
+                "snippet": document["text"][:SAMPLE_CHARS],
+                "repeated_by": row["id"].hex(),
+                "similarity": round(row["similarity"], 4),
+                "repeated_as": repeated["text"][:SAMPLE_CHARS],
+            }
+        )
+    return Report({"groups:largest": int(num.max()) + 1}, {}, {"groups:largest": rows}) if rows else Report()
+
+
+def _text(store: Store, look: Look, position: int) -> dict[str, Any]:
+    """Url and text of a document; parts of `filtered` are those of `signatures`, row by row."""
+    parts = [*(p for past in look.past for p in past.parts), *look.parts]
+    ends = np.cumsum([p.entry.rows for p in parts])
+    number = int(np.searchsorted(ends, position, side="right"))
+    partition, row = parts[number].partition, position - int(ends[number]) + parts[number].entry.rows
+    nth = sum(p.partition == partition for p in parts[:number])
+    manifest = store.manifest("filtered", partition)
+    assert manifest is not None, "causes were looked up"
+    name = rows_of(manifest)[nth].name
+    found: dict[str, Any] = store.read_rows(
+        "filtered", partition, name, rows=[row], columns=["url", "text"]
+    ).to_pylist()[0]
+    return found
+
+
 def _num_in(values: pa.ChunkedArray, among: pa.ChunkedArray) -> int:
     return int(pc.sum(pc.is_in(values, value_set=among.combine_chunks())).as_py() or 0)
 
@@ -125,7 +164,7 @@ def _earlier(store: Store, past: Past, first: int) -> "Earlier":
 
 def _kept(store: Store, snapshot: str, keys: Sequence[str], low: int, high: int) -> pa.Table:
     """Keys of a snapshot in a range; none where it has no documents."""
-    found = [store.read_keys("duplicates", snapshot, name, low, high) for name in keys]
+    found = [store.beside.read_keys("duplicates", snapshot, name, low, high) for name in keys]
     return pa.concat_tables([records.KEYS.empty_table(), *found])
 
 
@@ -144,7 +183,9 @@ def _stage_parts(store: Store, parts: Sequence[PartFile], first: int) -> list["P
                 first=at,
                 rows=p.entry.rows,
                 snapshot=snapshot,
-                shingles=partial(store.read_spans, p.product, p.partition, beside(p.entry.name, "shingles")),
+                shingles=partial(
+                    store.beside.read_spans, p.product, p.partition, name_beside(p.entry.name, "shingles")
+                ),
             )
         )
     return made

@@ -221,7 +221,7 @@ class Keeper:
             values: uint32, one after the other.
             rows: of the part.
         """
-        entry = self._unit.store.write_beside(self._unit.job, self._unit.index, kind, values, rows=rows)
+        entry = self._unit.store.beside.write_spans(self._unit.job, self._unit.index, kind, values, rows=rows)
         self._files.append(entry)
         self._digests.append(entry.sha256)
 

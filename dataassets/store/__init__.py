@@ -1,8 +1,9 @@
 """The only writer of products: folders, atomic commits by manifest, shards, verification."""
 
+from dataassets.store.beside import rows_of
 from dataassets.store.files import Files
-from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, beside, is_beside, partition_key, split_key
-from dataassets.store.store import Causes, Job, Store, rows_of
+from dataassets.store.layout import CORPUS, PRODUCTS, SHARDED, is_beside, name_beside, partition_key, split_key
+from dataassets.store.store import Causes, Job, Store
 from dataassets.store.unit import UnitRecord
 from dataassets.store.upkeep import Finding, garbage, verify
 from loader.format import FileEntry, Manifest, ManifestError
@@ -20,9 +21,9 @@ __all__ = [
     "ManifestError",
     "Store",
     "UnitRecord",
-    "beside",
     "garbage",
     "is_beside",
+    "name_beside",
     "partition_key",
     "rows_of",
     "split_key",

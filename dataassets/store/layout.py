@@ -1,5 +1,6 @@
 """Where things lie under a root: product and partition to folder, in Hive style so that other engines read it too."""
 
+import os
 import re
 
 CORPUS = ("raw", "cleaned", "signals", "filtered", "signatures", "deduped", "tokenized")
@@ -93,10 +94,28 @@ def failed_folder(product: str, partition: str) -> str:
     return f"{FAILED}/{product}/{partition if product == 'mixed' else place(partition)}"
 
 
-def beside(name: str, kind: str, *, ending: str = ".bin") -> str:
+def part_name(index: int, piece: int, *, key: str) -> str:
+    """The name of a unit's part, without ending.
+
+    >>> part_name(3, 0, key="9f2c41d0aa"), part_name(3, 1, key="9f2c41d0aa")
+    ('part-00003-9f2c41d0', 'part-00003.001-9f2c41d0')
+    """
+    return f"part-{index:05d}{f'.{piece:03d}' if piece else ''}-{key[:8]}"
+
+
+def join(folder: str, name: str) -> str:
+    """A manifest's name, which may climb with ../, relative to the root.
+
+    >>> join("filtered/snapshot=a", "../../dropped/x")
+    'dropped/x'
+    """
+    return os.path.normpath(f"{folder}/{name}").replace(os.sep, "/")
+
+
+def name_beside(name: str, kind: str, *, ending: str = ".bin") -> str:
     """The file that lies beside a part.
 
-    >>> beside("part-00000-9f2c41d0.parquet", "shingles")
+    >>> name_beside("part-00000-9f2c41d0.parquet", "shingles")
     '_shingles-00000-9f2c41d0.bin'
     """
     folder, slash, last = name.rpartition("/")

@@ -19,6 +19,7 @@ import pyarrow as pa
 from dataassets.hashing import TableDigest
 from dataassets.report import Check, merge
 from dataassets.store import layout, parquet
+from dataassets.store.beside import Beside, rows_of
 from dataassets.store.files import Files
 from dataassets.store.unit import UnitRecord, total
 from loader.format import FileEntry, Manifest, ManifestError, ShardError, canonical_json, read_index, write_shard
@@ -103,24 +104,29 @@ class Store:
         Raises:
             ManifestError: it is damaged.
         """
+        data = self.manifest_bytes(product, partition)
+        where = self.files.path(f"{self.folder(product, partition)}/{layout.MANIFEST}")
+        return None if data is None else Manifest.from_bytes(data, where=where)
+
+    def manifest_bytes(self, product: str, partition: str) -> bytes | None:
+        """The bytes of the manifest of a committed product; None where nothing was committed."""
         folder = self.folder(product, partition)
         if folder is None or not self.files.exists(f"{folder}/{layout.MANIFEST}"):
             return None
-        name = f"{folder}/{layout.MANIFEST}"
-        return Manifest.from_bytes(self.files.read(name), where=self.files.path(name))
+        return self.files.read(f"{folder}/{layout.MANIFEST}")
 
     def is_whole(self, product: str, partition: str, manifest: Manifest) -> bool:
         """Whether all files of a manifest are there in their size (bytes are `verify`'s to check)."""
         folder = self.folder(product, partition)
         return folder is not None and all(
-            self.files.size(_join(folder, entry.name)) == entry.bytes
+            self.files.size(layout.join(folder, entry.name)) == entry.bytes
             for entry in (*manifest.files, *manifest.dropped_files)
         )
 
     def read_part(self, product: str, partition: str, name: str, *, columns: list[str] | None = None) -> pa.Table:
         """Read one Parquet file of a product by its name in the manifest."""
         folder = self.folder(product, partition)
-        with self.files.open(_join(folder or "", name)) as f:
+        with self.files.open(layout.join(folder or "", name)) as f:
             return parquet.read_table(f, columns=columns)
 
     def read_rows(
@@ -128,7 +134,7 @@ class Store:
     ) -> pa.Table:
         """Read some rows of one Parquet file of a product, in the order asked for, and little else."""
         folder = self.folder(product, partition)
-        with self.files.open(_join(folder or "", name)) as f:
+        with self.files.open(layout.join(folder or "", name)) as f:
             return parquet.read_rows(f, rows, columns=columns)
 
     def read_parts(
@@ -145,42 +151,6 @@ class Store:
         for entry in manifest.dropped_files if dropped else rows_of(manifest):
             yield self.read_part(product, partition, entry.name, columns=columns)
 
-    def read_spans(
-        self, product: str, partition: str, name: str, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.uint32]:
-        """Some runs of the numbers of a file that `write_beside` wrote, one after the other.
-
-        Args:
-            product: of the file.
-            partition: of the file.
-            name: in the manifest.
-            starts: int64, first number of each run.
-            sizes: int64, how many.
-
-        Raises:
-            ManifestError: the file is too short.
-        """
-        whole = _join(self.folder(product, partition) or "", name)
-        found = np.frombuffer(
-            b"".join(self.files.read_ranges(whole, (starts * 4).tolist(), (sizes * 4).tolist())), "<u4"
-        )
-        if len(found) != (wanted := int(sizes.sum())):
-            raise ManifestError(f"{self.files.path(whole)}: {len(found)} numbers where {wanted} are wanted; it was cut")
-        return found
-
-    def read_keys(self, product: str, partition: str, name: str, low: int, high: int) -> pa.Table:
-        """Rows of a file that `write_keys` wrote whose key lies in a range; row groups outside it are not read.
-
-        Args:
-            product: of the file.
-            partition: of the file.
-            name: in the manifest.
-            low: least key.
-            high: greatest key.
-        """
-        with self.files.open(_join(self.folder(product, partition) or "", name)) as f:
-            return parquet.read_between(f, column="key", low=low, high=high)
-
     def read_tokens(self, partition: str, entry: FileEntry) -> pa.Table:
         """One tokenized part as a table of records.tokens, from its `.bin` entry."""
         docs, lengths_D, tokens = self._shard("tokenized", partition, entry)
@@ -192,7 +162,7 @@ class Store:
 
     def read_lengths(self, partition: str, entry: FileEntry) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int32]]:
         """Ids (S16) and lengths in tokens of one tokenized part, without its tokens."""
-        name = _join(layout.folder("tokenized", partition), entry.name.removesuffix(".bin"))
+        name = layout.join(layout.folder("tokenized", partition), entry.name.removesuffix(".bin"))
         index = read_index(self.files.read(f"{name}.idx"), bin_bytes=entry.bytes)
         return self.read_ids(f"{name}.docs.parquet"), index.lengths
 
@@ -224,11 +194,16 @@ class Store:
     def _shard(
         self, product: str, partition: str, entry: FileEntry
     ) -> tuple[pa.Table, npt.NDArray[np.int32], npt.NDArray[Any]]:
-        name = _join(self.folder(product, partition) or "", entry.name.removesuffix(".bin"))
+        name = layout.join(self.folder(product, partition) or "", entry.name.removesuffix(".bin"))
         index = read_index(self.files.read(f"{name}.idx"), bin_bytes=entry.bytes)
         with self.files.open(f"{name}.docs.parquet") as f:
             docs = parquet.read_table(f)
         return docs, index.lengths, np.frombuffer(self.files.read(f"{name}.bin"), index.dtype)
+
+    @property
+    def beside(self) -> Beside:
+        """What lies beside the rows of products."""
+        return Beside(self)
 
     # ---- units
 
@@ -262,49 +237,23 @@ class Store:
             The entry, its name relative to the root; the digest of the rows.
         """
         base = layout.dropped_folder(job.product, job.partition) if dropped else job.folder
-        return self._write_table(f"{base}/{_part_name(job, index, piece)}.parquet", table)
+        return self.write_file(f"{base}/{layout.part_name(index, piece, key=job.key)}.parquet", table)
 
-    def _write_table(self, name: str, table: pa.Table) -> tuple[FileEntry, str]:
+    def write_file(self, name: str, table: pa.Table) -> tuple[FileEntry, str]:
+        """Write a table as Parquet.
+
+        Args:
+            name: relative to the root.
+            table: rows.
+
+        Returns:
+            The entry, its name relative to the root; the digest of the rows.
+        """
         with self.files.create(name) as f:
             parquet.write_table(table, f)
         digest = TableDigest()
         digest.update(table)
         return FileEntry(name, len(table), f.size, f.sha256), digest.hexdigest()
-
-    def write_beside(
-        self, job: Job, index: int, kind: str, values: Iterable[npt.NDArray[np.uint32]], *, rows: int
-    ) -> FileEntry:
-        """Write the numbers that belong to the rows of a part and are read by position, little-endian.
-
-        Args:
-            job: the product.
-            index: number of the unit.
-            kind: what they are; the file is named after it.
-            values: uint32, the file's content.
-            rows: of the part.
-
-        Returns:
-            The entry, its name (layout.beside of the part's) relative to the root; sha256 is the content's digest.
-        """
-        name = layout.beside(f"{job.folder}/{_part_name(job, index, 0)}.parquet", kind)
-        with self.files.create(name) as f:
-            for some in values:
-                f.write(np.ascontiguousarray(some, "<u4"))
-        return FileEntry(name, rows, f.size, f.sha256)
-
-    def write_keys(self, job: Job, index: int, table: pa.Table) -> tuple[FileEntry, str]:
-        """Write keys by which later partitions look back at this one: Parquet, beside the rows.
-
-        Args:
-            job: the product.
-            index: number of the file.
-            table: sorted by a column `key`, which rises from file to file.
-
-        Returns:
-            The entry, its name relative to the root; the digest of the rows.
-        """
-        name = layout.beside(f"{job.folder}/{_part_name(job, index, 0)}.parquet", "kept", ending=".keys")
-        return self._write_table(name, table)
 
     def write_tokens(self, job: Job, stem: str, tokens: pa.Table) -> tuple[tuple[FileEntry, ...], tuple[str, ...]]:
         """Write one shard: `.bin`, `.idx` and `.docs.parquet`.
@@ -404,7 +353,7 @@ class Store:
         """Remove what the manifest of this partition does not name: drafts, older files, finished work."""
         product, partition = manifest.product, manifest.partition
         folder = layout.folder(product, partition, key=manifest.key)
-        named = {_join(folder, e.name) for e in (*manifest.files, *manifest.dropped_files)}
+        named = {layout.join(folder, e.name) for e in (*manifest.files, *manifest.dropped_files)}
         named.add(f"{folder}/{layout.MANIFEST}")
         if product == "mixed":
             names = self._unfinished(partition, folder)
@@ -436,29 +385,15 @@ class Store:
         """
         folder = layout.folder(manifest.product, manifest.partition, key=manifest.key)
         for entry in (*manifest.files, *manifest.dropped_files):
-            self.files.remove(_join(folder, entry.name))
+            self.files.remove(layout.join(folder, entry.name))
         self._remove_work(manifest.product, manifest.partition)
         name = f"{layout.failed_folder(manifest.product, manifest.partition)}/report.json"
         self.files.write(name, replace(manifest, files=(), dropped_files=()).to_bytes())
         return self.files.path(name)
 
 
-def rows_of(manifest: Manifest) -> tuple[FileEntry, ...]:
-    """The files that hold a product's rows, not those that lie beside them."""
-    return tuple(entry for entry in manifest.files if not layout.is_beside(entry.name))
-
-
 def _record_name(job: Job, index: int) -> str:
     return f"{layout.work_folder(job.product, job.partition, key=job.key)}/unit-{index:05d}.json"
-
-
-def _part_name(job: Job, index: int, piece: int) -> str:
-    return f"part-{index:05d}{f'.{piece:03d}' if piece else ''}-{job.key[:8]}"
-
-
-def _join(folder: str, name: str) -> str:
-    """A manifest's name, which may climb with ../, relative to the root."""
-    return os.path.normpath(f"{folder}/{name}").replace(os.sep, "/")
 
 
 def _relative(entry: FileEntry, folder: str) -> FileEntry:

@@ -121,8 +121,8 @@ def pairs(tmp_path_factory):
     store = Store.at(str(tmp_path_factory.mktemp("store")))
     job = Causes({}, {}, "1").job("signatures", "2026-08-01|web")
     flat = [np.asarray(chunk.flatten()) for chunk in table["shingles"].chunks]
-    entry = store.write_beside(job, 0, "shingles", flat, rows=len(table))
-    read = functools.partial(store.read_spans, job.product, job.partition, entry.name.rpartition("/")[2])
+    entry = store.beside.write_spans(job, 0, "shingles", flat, rows=len(table))
+    read = functools.partial(store.beside.read_spans, job.product, job.partition, entry.name.rpartition("/")[2])
     return texts, replace(part_of(table, "web", 0), shingles=read)
 
 

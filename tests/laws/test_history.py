@@ -86,12 +86,20 @@ def test_documents_of_earlier_snapshots_go_and_name_the_kept_one(scratch):
     assert matched == {FIRST: [], SECOND: [FIRST] * 3, THIRD: [FIRST] * 3}
     reports = [scratch.run("duplicates", s).report.counts for s in (SECOND, THIRD)]
     assert [counts["matches:earlier_snapshots"] for counts in reports] == [3, 3]
+    shown = [g for s in (SECOND, THIRD) for g in scratch.run("duplicates", s).report.samples["groups:largest"]]
+    every = [r for key in scratch.corpus.partitions("filtered") for r in filtered(scratch, key)]
+    texts = {r["id"].hex(): r["text"][:240] for r in every}
+    assert all(texts[g["id"]] == g["snippet"] and texts[g["repeated_by"]] == g["repeated_as"] for g in shown)
     books = {r["match_source"] for r in rows[SECOND]}
     assert books == {"books", "notes"}
     gone = {r["id"] for s in SNAPSHOTS for r in rows[s]}
     kept = {r["id"] for s in SNAPSHOTS for x in ("notes", "books") for r in documents(scratch, f"{s}|{x}")}
     assert not gone & kept
     assert {r["match_id"] for s in SNAPSHOTS for r in rows[s]} <= kept
+
+
+def filtered(work: Work, key: str) -> list[dict]:
+    return [r for t in work.store.read_parts("filtered", key) for r in t.to_pylist()]
 
 
 def documents(work: Work, key: str) -> list[dict]:
@@ -193,6 +201,9 @@ class AllThere:
 
     def __init__(self, corpus: Corpus, like: Manifest) -> None:
         self.corpus, self.like = corpus, like
+
+    def manifest_bytes(self, product: str, partition: str) -> bytes:
+        return f"{product} {partition}".encode()
 
     def manifest(self, product: str, partition: str) -> Manifest:
         inputs = {"/".join(cell): self.like.digest for cell in self.corpus.upstream(product, partition)}

@@ -182,16 +182,16 @@ def test_shingles_lie_beside_a_part_of_signatures_and_are_sealed_read_and_swept_
         table = work.store.read_part("signatures", KEY, part.name)
         size = np.asarray(table["num_distinct"], np.int64)
         start = np.cumsum(size) - size
-        every = work.store.read_spans("signatures", KEY, beside.name, start, size)
+        every = work.store.beside.read_spans("signatures", KEY, beside.name, start, size)
         assert beside.bytes == 4 * len(every) > 0
-        own = work.store.read_spans("signatures", KEY, beside.name, start[1:2], size[1:2])
+        own = work.store.beside.read_spans("signatures", KEY, beside.name, start[1:2], size[1:2])
         assert own.tolist() == every[size[0] : size[0] + size[1]].tolist() == sorted(set(own.tolist()))
     assert sum(len(t) for t in work.store.read_parts("signatures", KEY)) == manifest.counts["documents"]
     file = Path(corpus.root) / "signatures/snapshot=2026-08-01/source=notes" / manifest.files[-1].name
     file.write_bytes(file.read_bytes()[:-4])
     assert [f.note for f in verify(corpus.root) if f.kind == "damaged"]
     with pytest.raises(ManifestError, match="it was cut"):
-        work.store.read_spans("signatures", KEY, manifest.files[-1].name, start[-1:], size[-1:])
+        work.store.beside.read_spans("signatures", KEY, manifest.files[-1].name, start[-1:], size[-1:])
     dedup = yaml.safe_load(corpus.file.read_text())["dedup"]
     dedup["minhash"]["verify"] = "estimate"
     work = runner(changed(corpus, dedup=dedup))

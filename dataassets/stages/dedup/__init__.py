@@ -1,7 +1,7 @@
 """What repeats goes: signatures, duplicates of a snapshot, the documents that stay."""
 
 from dataassets.stages.dedup.dropping import drop
-from dataassets.stages.dedup.finding import EXACT, NEAR, find_duplicates
+from dataassets.stages.dedup.finding import EXACT, NEAR, Found, find_duplicates
 from dataassets.stages.dedup.keeping import kept_keys
 from dataassets.stages.dedup.minhash import character_hash, shingle_hash
 from dataassets.stages.dedup.part import Earlier, Exchange, Part, Spread
@@ -12,6 +12,7 @@ __all__ = [
     "NEAR",
     "Earlier",
     "Exchange",
+    "Found",
     "Part",
     "Spread",
     "character_hash",

@@ -40,11 +40,13 @@ class Found(NamedTuple):
         table: records.DUPLICATES, in document order.
         report: numbers, plots, samples.
         gone: int64, rising positions of the documents in the table.
+        match: int64, positions of the kept ones that they repeat.
     """
 
     table: pa.Table
     report: Report
     gone: Ints
+    match: Ints
 
 
 def find_duplicates(
@@ -67,10 +69,10 @@ def find_duplicates(
         earlier: snapshots to look back at, oldest first; all their documents stand before these.
 
     Returns:
-        Table, report and positions; the report has counts of `documents`, `pairs:exact`, `pairs:candidate` (by
-        MinHash), `pairs:verified`, `dropped:<source>` and, with earlier snapshots, `matches:earlier_snapshots`;
-        histograms of `group_size` (the kept document counts) and of `similarity` (all candidate pairs, the threshold
-        as limit); samples by reason.
+        Table, report and positions; the report has counts of `documents`, `documents:<source>`, `pairs:exact`,
+        `pairs:candidate` (by MinHash), `pairs:verified`, `dropped:<source>` and, with earlier snapshots,
+        `matches:earlier_snapshots`; histograms of `group_size` (the kept document counts) and of `similarity` (all
+        candidate pairs, the threshold as limit); samples by reason.
     """
     every = [*itertools.chain.from_iterable(e.parts for e in earlier), *parts]
     assert all(a.first + a.rows <= b.first for a, b in itertools.pairwise(every)), "parts in document order"
@@ -92,8 +94,10 @@ def find_duplicates(
     else:
         gone = all_but_one(pairs, docs, own=own, keep=settings.cluster, measure=measure)
     table = _table(docs, every, gone)
-    counts = {
-        "documents": sum(part.rows for part in parts),
+    counts = {"documents": sum(part.rows for part in parts)}
+    for part in parts:
+        counts[f"documents:{part.source}"] = counts.get(f"documents:{part.source}", 0) + part.rows
+    counts |= {
         "pairs:exact": int(exact.sum()),
         "pairs:candidate": int((~exact).sum()),
         "pairs:verified": int((~pairs.exact).sum()),
@@ -102,7 +106,8 @@ def find_duplicates(
         counts["matches:earlier_snapshots"] = int((docs.position[gone.earlier] < own).sum())
     limits = [settings.minhash.threshold] if settings.minhash else []
     plots = {"similarity": Histogram.of(similarity[~exact], edges=SIMILARITY_EDGES, limits=limits)}
-    return Found(table, Report(counts, plots) + _told(table), docs.position[gone.later])
+    report = Report(counts, plots) + _told(table)
+    return Found(table, report, docs.position[gone.later], docs.position[gone.earlier])
 
 
 def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.NDArray[np.bool_]:

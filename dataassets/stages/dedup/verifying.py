@@ -6,7 +6,6 @@ place in the files, and is a unit of work of its own.
 Shapes: P pairs, N documents in pairs.
 """
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -39,8 +38,9 @@ def similarities(
         float64 [P].
     """
     if settings.minhash is not None and settings.minhash.verify == "exact":
-        blocks = [_block(docs, later[cut], earlier[cut]) for cut in _cuts(docs.size[later] + docs.size[earlier])]
-        return np.concatenate([np.empty(0), *spread(functools.partial(_jaccard, parts), blocks)])
+        cuts = _cuts(docs.size[later] + docs.size[earlier])
+        blocks = [_block(docs, later[cut], earlier[cut], parts) for cut in cuts]
+        return np.concatenate([np.empty(0), *spread(_jaccard, blocks)])
     found = np.empty(len(later))
     for start in range(0, len(later), BLOCK_PAIRS):
         cut = slice(start, start + BLOCK_PAIRS)
@@ -51,9 +51,10 @@ def similarities(
 
 
 class _Block(NamedTuple):
-    """Some pairs and where the sets of their documents lie."""
+    """Some pairs and where the sets of their documents lie; `part` counts the block's own parts."""
 
-    part: npt.NDArray[np.int32]
+    parts: list[Part]
+    part: Ints
     start: Ints
     size: Ints
     left: Ints
@@ -71,10 +72,12 @@ def _cuts(size_P: Ints) -> Iterator[slice]:
         start = stop
 
 
-def _block(docs: Documents, later: Ints, earlier: Ints) -> _Block:
+def _block(docs: Documents, later: Ints, earlier: Ints, parts: Sequence[Part]) -> _Block:
     own = np.union1d(later, earlier)
+    numbers, part = np.unique(docs.part[own], return_inverse=True)
     return _Block(
-        docs.part[own],
+        [parts[number] for number in numbers.tolist()],
+        part,
         docs.start[own],
         docs.size[own],
         np.searchsorted(own, later),
@@ -82,15 +85,14 @@ def _block(docs: Documents, later: Ints, earlier: Ints) -> _Block:
     )
 
 
-def _jaccard(parts: Sequence[Part], block: _Block) -> npt.NDArray[np.float64]:
+def _jaccard(block: _Block) -> npt.NDArray[np.float64]:
     from dataassets.stages.dedup.kernels import jaccard
 
     sets = []  # documents rise, so those of a part follow one another
-    for number in np.unique(block.part).tolist():
+    for number, part in enumerate(block.parts):
         own = block.part == number
-        shingles = parts[number].shingles
-        assert shingles is not None, "verify: exact keeps shingles"
-        sets.append(shingles(block.start[own], block.size[own]))
+        assert part.shingles is not None, "verify: exact keeps shingles"
+        sets.append(part.shingles(block.start[own], block.size[own]))
     found = np.empty(len(block.left))
     starts = np.cumsum(block.size) - block.size
     jaccard(np.concatenate([np.empty(0, np.uint32), *sets]), starts, block.size, block.left, block.right, found)

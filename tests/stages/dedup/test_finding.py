@@ -42,7 +42,7 @@ NUM_SEEDS = 12
 @given(world, st.sampled_from(["snapshot", "partition"]), st.sampled_from(["exact", "estimate", "none"]))
 def test_the_rule(rows, scope, verify):
     asked = with_minhash(verify=verify).model_copy(update={"scope": scope})
-    table, report, _ = found(rows, settings=asked)
+    table, report, *_ = found(rows, settings=asked)
     wanted = slow([rows], asked)
     ids = signatures(rows, salt=SNAPSHOT)["id"].to_pylist()
     assert table.schema.equals(records.DUPLICATES)
@@ -69,18 +69,18 @@ def test_the_rule(rows, scope, verify):
 @settings(deadline=None, max_examples=60)
 @given(world, st.integers(1, 9), st.integers(1, 12), st.integers(0, 3))
 def test_cut_buckets_blocks_and_arrival_change_nothing(rows, cut, num_buckets, shuffle):
-    table, report, _ = found(rows)
+    table, report, *_ = found(rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dataassets.stages.dedup.verifying.BLOCK_PAIRS", cut)
         patch.setattr("dataassets.stages.dedup.verifying.BLOCK_SHINGLES", 7 * cut)
-        other, told, _ = found(rows, cut=cut, num_buckets=num_buckets, shuffle=shuffle)
+        other, told, *_ = found(rows, cut=cut, num_buckets=num_buckets, shuffle=shuffle)
     assert other.equals(table)
     assert told == report
 
 
 def test_more_copies_than_k_all_go_to_the_first():
     rows = [Row("web", 1, [1] * NUM_PERM)] * 40
-    table, report, _ = found(rows)
+    table, report, *_ = found(rows)
     assert len(table) == 39
     assert set(table["match_id"].to_pylist()) == {signatures(rows, salt=SNAPSHOT)["id"][0].as_py()}
     assert report.counts["pairs:exact"] == sum(min(d, K) for d in range(40))
@@ -98,7 +98,7 @@ def test_a_source_without_minhash_or_exact_takes_no_part_in_it():
 
 def test_nothing_in_nothing_out():
     for parts in ([], parts_of([]), parts_of([Row("web", None, None)])):
-        table, report, _ = find_duplicates(parts, settings=SETTINGS, exchange=in_memory, spread=spread, num_buckets=2)
+        table, report, *_ = find_duplicates(parts, settings=SETTINGS, exchange=in_memory, spread=spread, num_buckets=2)
         assert table.schema.equals(records.DUPLICATES)
         assert len(table) == 0
         assert report.samples == {}
@@ -192,7 +192,7 @@ def test_recall_is_that_of_the_curve(jaccard):
     schema = records.with_shingles(records.signatures(112))
     parts = [part_of(pa.table([ids, none, rows, size, size, none], schema=schema), "web", 0)]
     meet = {"exchange": in_memory, "spread": spread, "num_buckets": 4}
-    gone, report, _ = find_duplicates(parts, settings=rc.Dedup(minhash=asked), **meet)
+    gone, report, *_ = find_duplicates(parts, settings=rc.Dedup(minhash=asked), **meet)
     curve = 1 - (1 - jaccard**8) ** 14
     assert abs(len(gone) / num - curve) <= 4 * (curve * (1 - curve) / num) ** 0.5 + 0.01
     place = {i: k for k, i in enumerate(ids)}
@@ -201,7 +201,7 @@ def test_recall_is_that_of_the_curve(jaccard):
         for d, e in zip(*(gone[c].to_pylist() for c in ("id", "match_id")), strict=True)
     )
     estimated = asked.model_copy(update={"verify": "estimate"})
-    verified, told, _ = find_duplicates(parts, settings=rc.Dedup(minhash=estimated), **meet)
+    verified, told, *_ = find_duplicates(parts, settings=rc.Dedup(minhash=estimated), **meet)
     assert told.counts["pairs:candidate"] == report.counts["pairs:candidate"]
     assert min(verified["similarity"].to_pylist(), default=1) >= np.float32(0.7)
     assert len(verified) == sum(x >= 0.7 for x in gone["similarity"].to_pylist())
