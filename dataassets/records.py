@@ -79,15 +79,32 @@ DUPLICATES = pa.schema(
         pa.field("match_source", pa.string(), nullable=False),
         pa.field("similarity", pa.float32(), nullable=False),
         REASON,
+        pa.field("match_snapshot", pa.string(), nullable=False),
     ]
 )
+
+# Beside duplicates where later snapshots look back: what documents that stay are found by, sorted by key. A row for
+# each band and one for the text hash (exact; tag is its other half), with the document's place in the snapshot's order.
+KEYS = pa.schema(
+    [
+        pa.field("key", pa.uint64(), nullable=False),
+        pa.field("tag", pa.uint64(), nullable=False),
+        pa.field("exact", pa.bool_(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+    ]
+)
+
+SHINGLES = pa.field("shingles", pa.large_list(pa.field("item", pa.uint32(), nullable=False)))
 
 
 def signatures(num_perm: int) -> pa.Schema:
     """Schema of `signatures`, one row for each filtered document, in its order.
 
     `text_hash` is the hash of the normalized text (null where exact dedup is off); `signature` holds the MinHash
-    values (null where MinHash is off or the document has fewer words than a shingle).
+    values (null where MinHash is off or the document has fewer words than a shingle). `num_distinct` counts the
+    shingles that differ in their hash; where duplicates are verified exactly, those hashes lie beside the part
+    (`_shingles-…`), document after document, sorted, little-endian uint32: row r has those from
+    sum(num_distinct[:r]) on.
 
     Args:
         num_perm: permutations in a signature; 0 where MinHash is off.
@@ -101,8 +118,18 @@ def signatures(num_perm: int) -> pa.Schema:
             pa.field("text_hash", pa.binary(16)),
             pa.field("signature", pa.list_(pa.uint32(), num_perm)),
             pa.field("num_shingles", pa.int32(), nullable=False),
+            pa.field("num_distinct", pa.int32(), nullable=False),
         ]
     )
+
+
+def with_shingles(schema: pa.Schema) -> pa.Schema:
+    """Signatures with the shingle hashes themselves, as dedup hands them to the runner; null where nobody asks.
+
+    >>> with_shingles(signatures(2)).names[-1]
+    'shingles'
+    """
+    return schema.append(SHINGLES)
 
 
 def tokens(dtype: pa.DataType) -> pa.Schema:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import loader
 from dataassets.cli import telling
 from dataassets.recipe import RecipeError
-from dataassets.store import CORPUS, EVERY, PRODUCTS, SHARDED, Manifest, Store, partition_key, split_key
+from dataassets.store import CORPUS, EVERY, PRODUCTS, SHARDED, Manifest, Store, partition_key, rows_of, split_key
 from dataassets.store.layout import MANIFEST
 
 ID = re.compile(r"[0-9a-f]{32}")
@@ -110,7 +110,7 @@ class _Search:
                     for row, was_dropped in self._rows(manifest):
                         signals = row if product == "signals" else signals
                         if product == "duplicates":
-                            found.append(self._repetition(manifest.partition, row.to_pylist()[0]))
+                            found.append(self._repetition(row.to_pylist()[0]))
                         else:
                             found.append(telling.record(manifest, row, was_dropped=was_dropped, signals=signals))
                 if found and product in CORPUS:
@@ -131,7 +131,7 @@ class _Search:
 
     def _rows(self, manifest: Manifest) -> Iterator[tuple[pa.Table, bool]]:
         """The document's rows, and whether they lie among what was dropped."""
-        for was_dropped, entries in ((False, manifest.files), (True, manifest.dropped_files)):
+        for was_dropped, entries in ((False, rows_of(manifest)), (True, manifest.dropped_files)):
             for entry in entries:
                 row = self._row(manifest.product, manifest.partition, entry.name, self._doc)
                 if row is not None:
@@ -154,9 +154,9 @@ class _Search:
                 if ordinals:
                     yield entry.name.removesuffix(".docs.parquet"), ordinals
 
-    def _repetition(self, snapshot: str, row: Mapping[str, Any]) -> str:
+    def _repetition(self, row: Mapping[str, Any]) -> str:
         """A row of `duplicates`, with the address of the kept document that it repeats."""
-        partition = partition_key(snapshot, row["match_source"])
+        partition = partition_key(row["match_snapshot"], row["match_source"])
         manifest = self._store.manifest("filtered", partition)
         for entry in manifest.files if manifest else ():
             match = self._row("filtered", partition, entry.name, row["match_id"], ["url", "origin"])

@@ -22,8 +22,9 @@ def states(work: Work) -> dict[Cell, State]:
         work: the runner.
     """
     found: dict[Cell, State] = {}
+    seen: dict[Cell, bool] = {}
     for cell in work.corpus.cells(work.corpus.products):
-        state = work.ledger.state(*cell)
+        state = work.ledger.state(*cell, seen=seen)
         if state == "there" and (_has_other_files(work, cell) or _needs_stale(work, cell, found)):
             state = "stale"
         found[cell] = state

@@ -30,7 +30,7 @@ def record(manifest: Manifest, row: pa.Table, *, was_dropped: bool, signals: pa.
         return _signals(values)
     if manifest.product == "signatures":
         signed = "a MinHash signature" if values["signature"] else "too short, or not meant, for a MinHash signature"
-        return f"{signed}, {values['num_shingles']:,} distinct shingles"
+        return f"{signed}, {values['num_distinct']:,} distinct shingles"
     rules = filter_of(manifest).on if manifest.product == "filtered" else []
     passed = f"passed {', '.join(rules)}; " if rules else ""
     return f"{passed}{len(values['text']):,} characters{_content(values)}"

@@ -34,7 +34,7 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
         _asset(
             "duplicates",
             partitions.snapshot,
-            [of_snapshot("signatures"), of_snapshot("filtered")],
+            [of_snapshot("signatures"), of_snapshot("filtered"), *partitions.before("duplicates")],
             "Documents of a snapshot that repeat an earlier kept one, each with its match.",
         ),
         _asset("deduped", corpus, ["filtered", of_snapshot("duplicates")], "Documents, one of each near-copy."),

@@ -89,7 +89,7 @@ def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
         told[name] = dg.MetadataValue.md(markdown)
     if done.manifest.dropped:
         told["dropped"] = _reasons(done)
-    told |= _mix_table(done) | _worth(done)
+    told |= _mix_table(done) | _worth(done) | _by_source(done)
     told["manifest"] = _link(f"{done.folder}/manifest.json")
     return told | _samples(done)
 
@@ -162,6 +162,19 @@ def _worth(done: Done) -> dict[str, dg.MetadataValue[Any]]:
         return {}
     rows = [{name: "–" if x is None else round(x, 4) for name, x in row.items()} for row in facts["thresholds"]]
     return {"auc": dg.MetadataValue.float(facts["auc"]), "held_out": dg.MetadataValue.md(_markdown(rows))}
+
+
+def _by_source(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    """What dedup removes of each source."""
+    counts = done.report.counts
+    names = [name.removeprefix("documents:") for name in counts if name.startswith("documents:")]
+    if done.manifest.product != "duplicates" or not names:
+        return {}
+    rows = [
+        {"source": name, "documents": n, "removed": gone, "share": round(gone / n, 4) if n else 0.0}
+        for name, n, gone in ((x, counts[f"documents:{x}"], counts.get(f"dropped:{x}", 0)) for x in names)
+    ]
+    return {"removed_by_source": _table(rows)}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:

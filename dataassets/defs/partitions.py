@@ -28,11 +28,13 @@ class Partitions:
         corpus: snapshot x source.
         mix: names of mixes.
         models: products without partitions that the recipe asks for.
+        history: whether duplicates are looked for in earlier snapshots too.
     """
 
     snapshot: dg.TimeWindowPartitionsDefinition
     corpus: dg.MultiPartitionsDefinition
     mix: dg.StaticPartitionsDefinition
+    history: bool = False
     models: tuple[str, ...] = ()
 
     @classmethod
@@ -44,7 +46,8 @@ class Partitions:
             snapshot,
             dg.MultiPartitionsDefinition({SNAPSHOT: snapshot, SOURCE: source}),
             dg.StaticPartitionsDefinition(corpus.partitions("mixed")),
-            tuple(p for p in corpus.products if p in MODELS),
+            history=corpus.located.recipe.dedup.scope == "history",
+            models=tuple(p for p in corpus.products if p in MODELS),
         )
 
     def by_snapshot(self, name: str) -> dg.AssetDep:
@@ -54,6 +57,14 @@ class Partitions:
     def all_of(self, name: str) -> dg.AssetDep:
         """A dependency on all partitions of an asset."""
         return dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
+
+    def before(self, name: str) -> list[dg.AssetDep]:
+        """What an asset of a snapshot needs of itself: the snapshot before, where history counts.
+
+        One step back only, since Dagster takes minutes to resolve "all earlier"; the runner walks the chain.
+        """
+        one_back = dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
+        return [dg.AssetDep(name, partition_mapping=one_back)] if self.history else []
 
 
 def windows(corpus: Corpus) -> dg.TimeWindowPartitionsDefinition:

@@ -1,5 +1,6 @@
 """The recipe: every knob of the road, as frozen models. Nothing happens that it does not say."""
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -41,39 +42,72 @@ class Clean(Model):
 
 
 class MinHash(Model):
-    """MinHash LSH over word n-grams; signatures are datasketch's `affine32`."""
+    """MinHash LSH over word or character n-grams; signatures are datasketch's `affine32`."""
 
     num_perm: int = Field(112, ge=2, description="permutations in a signature")
-    bands: int = Field(14, ge=1, description="bands, a divisor of num_perm")
-    ngram: int = Field(5, ge=1, description="words in a shingle")
+    bands: int | Literal["auto"] = Field(
+        14, description="bands, a divisor of num_perm; auto: datasketch's best bands and rows for the threshold"
+    )
+    shingle: Literal["words", "characters"] = Field("words", description="what a shingle is a run of")
+    ngram: int = Field(5, ge=1, description="words (or characters) in a shingle")
     threshold: float = Field(0.7, ge=0, le=1, description="Jaccard similarity from which on a document repeats another")
-    verify: Literal["estimate", "none", "exact"] = Field("estimate", description="how a candidate pair is decided")
+    verify: Literal["exact", "estimate", "none"] = Field(
+        "exact", description="how a candidate pair is decided: by its shingles, by its signatures, or taken as it is"
+    )
     seed: int = Field(1, ge=0, description="seed of the permutations")
+
+    @field_validator("bands", mode="before")
+    @classmethod
+    def _number_or_auto(cls, bands: object) -> object:
+        if bands == "auto" or isinstance(bands, int):
+            return bands
+        raise ValueError(f"bands = {bands!r}: a divisor of num_perm is wanted, or auto")
 
     @model_validator(mode="after")
     def _bands_divide(self) -> "MinHash":
-        if self.num_perm % self.bands:
-            ok = [b for b in range(1, self.num_perm + 1) if self.num_perm % b == 0]
+        if self.bands == "auto":
+            if not 0 < self.threshold < 1:
+                raise ValueError(f"bands = auto wants a threshold between 0 and 1, not {self.threshold:g}; name bands")
+            return self
+        ok = [b for b in range(1, self.num_perm + 1) if self.num_perm % b == 0]
+        if self.bands not in ok:
             raise ValueError(f"bands = {self.bands} does not divide num_perm = {self.num_perm}; take one of {ok}")
-        if self.verify == "exact":
-            raise ValueError("verify = exact is not available yet; take estimate or none")
         return self
+
+    @property
+    def banding(self) -> tuple[int, int]:
+        """Bands, and rows in each.
+
+        >>> MinHash().banding, MinHash(num_perm=128, threshold=0.8, bands="auto").banding
+        ((14, 8), (9, 13))
+        """
+        if self.bands == "auto":
+            return _best_banding(self.threshold, self.num_perm)
+        return self.bands, self.num_perm // self.bands
+
+
+@functools.cache
+def _best_banding(threshold: float, num_perm: int) -> tuple[int, int]:
+    """Bands and rows with the least sum of areas of false positives and false negatives about the threshold."""
+    from datasketch import MinHashLSH
+
+    found = MinHashLSH(threshold=threshold, num_perm=num_perm)
+    return found.b, found.r
 
 
 class Dedup(Model):
     """What counts as a repetition, and among which documents."""
 
-    scope: Literal["partition", "snapshot", "history"] = Field("snapshot", description="where copies are looked for")
+    scope: Literal["partition", "snapshot", "history"] = Field(
+        "snapshot", description="where copies are looked for: in a source, a snapshot, or all snapshots up to it"
+    )
     priority: tuple[str, ...] = Field((), description="sources whose documents are kept first; default: their order")
     exact: bool = Field(False, description="drop documents whose normalized text was seen")
     minhash: MinHash | None = Field(None, description="drop near-duplicates")
-
-    @field_validator("scope")
-    @classmethod
-    def _available(cls, scope: str) -> str:
-        if scope == "history":
-            raise ValueError("scope = history is not available yet; take partition or snapshot")
-        return scope
+    cluster: Literal["first", "longest"] | None = Field(
+        None,
+        description="keep one document of each chain of duplicates; null: drop one only where a kept one repeats it",
+    )
 
 
 class Tokenize(Model):

@@ -1,15 +1,25 @@
 """Why a partition is what it is: its inputs, its settings, and whether both still hold."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import xxhash
 
 from dataassets.recipe import RecipeError
 from dataassets.runner.corpus import CODE_VERSIONS, Cell, Corpus
-from dataassets.store import EVERY, MODELS, Causes, Manifest, Store, split_key
+from dataassets.store import EVERY, MODELS, Causes, Store, split_key
 
 
 class UpstreamError(ValueError):
     """What a partition is made of is absent, or no longer what the recipe would make."""
+
+
+class _Committed(NamedTuple):
+    """What of a manifest decides whether it is fresh; inputs of raw alone."""
+
+    key: str
+    digest: str
+    inputs: Mapping[str, str]
 
 
 class Ledger:
@@ -22,6 +32,7 @@ class Ledger:
 
     def __init__(self, corpus: Corpus, store: Store) -> None:
         self.corpus, self.store = corpus, store
+        self._parsed: dict[Cell, tuple[bytes, _Committed]] = {}
 
     def refuse_unknown(self, product: str, partition: str) -> None:
         """Refuse a product or partition that the recipe does not have.
@@ -36,12 +47,20 @@ class Ledger:
             none = f"none, as there is no section {product}" if product in MODELS else "none, as mixes is empty"
             raise RecipeError(f"{product} has no partition {partition!r}; take one of {shown or none}")
 
-    def state(self, product: str, partition: str) -> Literal["there", "stale", "missing"]:
-        """Whether a partition is committed, and still what the recipe and its inputs would make."""
-        manifest = self.store.manifest(product, partition)
-        if manifest is None:
+    def state(
+        self, product: str, partition: str, *, seen: dict[Cell, bool] | None = None
+    ) -> Literal["there", "stale", "missing"]:
+        """Whether a partition is committed, and still what the recipe and its inputs would make.
+
+        Args:
+            product: one of store.PRODUCTS.
+            partition: its key.
+            seen: what was found of others; whoever asks for many at a time hands one dictionary to all.
+        """
+        found = self._committed((product, partition))
+        if found is None:
             return "missing"
-        return "there" if self._is_fresh((product, partition), manifest, {}) else "stale"
+        return "there" if self._is_fresh((product, partition), found, {} if seen is None else seen) else "stale"
 
     def causes(self, product: str, partition: str) -> Causes:
         """Inputs from the manifests of fresh upstream partitions, and settings.
@@ -52,35 +71,58 @@ class Ledger:
         inputs: dict[str, str] = {}
         seen: dict[Cell, bool] = {}
         for cell in self.corpus.upstream(product, partition):
-            manifest = self.store.manifest(*cell)
-            if manifest is None or not self._is_fresh(cell, manifest, seen):
-                what = "is not there" if manifest is None else "is stale: its settings or inputs changed since"
+            found = self._committed(cell)
+            if found is None or not self._is_fresh(cell, found, seen):
+                what = "is not there" if found is None else "is stale: its settings or inputs changed since"
                 raise UpstreamError(
                     f"{product} {partition} needs {cell[0]} {cell[1]}, which {what}; materialize that partition first, "
                     f"e.g. dataassets build {self.corpus.located.file} --stage {cell[0]} --partition '{cell[1]}'"
                 )
-            inputs["/".join(cell)] = manifest.digest
+            inputs["/".join(cell)] = found.digest
         return Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
 
-    def _is_fresh(self, cell: Cell, manifest: Manifest, seen: dict[Cell, bool]) -> bool:
+    def _committed(self, cell: Cell) -> "_Committed | None":
+        """What a manifest says, read anew each time and parsed where it changed: with a history there are many."""
+        data = self.store.manifest_bytes(*cell)
+        if data is None:
+            return None
+        mark = xxhash.xxh3_128_digest(data)
+        if cell not in self._parsed or self._parsed[cell][0] != mark:
+            manifest = self.store.manifest(*cell)
+            if manifest is None:
+                return None
+            inputs = manifest.inputs if cell[0] == "raw" else {}
+            self._parsed[cell] = mark, _Committed(manifest.key, manifest.digest, inputs)
+        return self._parsed[cell][1]
+
+    def _is_fresh(self, cell: Cell, committed: "_Committed", seen: dict[Cell, bool]) -> bool:
         """Whether the recipe and the upstream manifests would make the same key again.
 
         Input files of raw are not looked at here: raw itself reads them whenever it is materialized.
         """
         if cell not in seen:
             product, partition = cell
-            inputs: dict[str, str] = dict(manifest.inputs)
+            if product == "duplicates":
+                self._look_at_history(partition, seen)
+            inputs: dict[str, str] = dict(committed.inputs)
             fresh = True
             if product != "raw":
                 inputs = {}
                 for needed in self.corpus.upstream(product, partition):
-                    other = self.store.manifest(*needed)
+                    other = self._committed(needed)
                     fresh = fresh and other is not None and self._is_fresh(needed, other, seen)
                     if other is not None:
                         inputs["/".join(needed)] = other.digest
             causes = Causes(inputs, self.corpus.settings(product, partition), CODE_VERSIONS[product])
-            seen[cell] = fresh and causes.job(product, partition).key == manifest.key
+            seen[cell] = fresh and causes.job(product, partition).key == committed.key
         return seen[cell]
+
+    def _look_at_history(self, snapshot: str, seen: dict[Cell, bool]) -> None:
+        """Snapshots that one looks back at, oldest first: so a long history is no deep recursion."""
+        for earlier in self.corpus.looked_back_at(snapshot):
+            cell = ("duplicates", earlier)
+            if cell not in seen and (there := self._committed(cell)) is not None:
+                self._is_fresh(cell, there, seen)
 
     def input_files(self, partition: str) -> list[Any]:
         """Files of one cell; static sources lie whole in the first snapshot.

@@ -13,7 +13,7 @@ from dataassets.runner.models import models_of
 from dataassets.store import CORPUS, EVERY, MODELS, WHOLE, partition_key, split_key
 
 # Raised when a stage's output for equal input and settings changes; the products above it are then made again.
-CODE_VERSIONS = dict.fromkeys(EVERY, "1") | {"signals": "3", "filtered": "3", "signatures": "2"}
+CODE_VERSIONS = dict.fromkeys(EVERY, "1") | {"signals": "3", "filtered": "3", "signatures": "3", "duplicates": "2"}
 
 Cell = tuple[str, str]  # product, partition
 
@@ -93,11 +93,12 @@ class Corpus:
         if product == "raw":
             return []
         if product == "duplicates":
-            return [
+            own = [
                 (p, partition_key(partition, x))
                 for p in ("signatures", "filtered")
                 for x in self.located.recipe.priority
             ]
+            return own + [("duplicates", s) for s in self.looked_back_at(partition)[-1:]]
         if product == "mixed":
             snapshots, sources = self.mix_snapshots(partition), self._mixed(partition)
             return [("tokenized", partition_key(s, x)) for s in snapshots for x in sources]
@@ -115,6 +116,12 @@ class Corpus:
             "cleaned": ["raw"],
         }[product]
         return [(p, split_key(partition)[0] if p == "duplicates" else partition) for p in needs]
+
+    def looked_back_at(self, snapshot: str) -> list[str]:
+        """Earlier snapshots that the duplicates of one are looked for in, oldest first."""
+        if self.located.recipe.dedup.scope != "history":
+            return []
+        return self.snapshots[: self.snapshots.index(snapshot)]
 
     def mix_snapshots(self, mix: str) -> list[str]:
         """The snapshots that a mix reads."""
@@ -183,8 +190,9 @@ class Corpus:
             found: dict[str, Any] = getattr(recipe, product).model_dump(mode="json", by_alias=True)
             return found
         if product == "duplicates":
-            body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash"})
-            return body | {"priority": recipe.priority}
+            minhash = recipe.dedup.minhash
+            body = recipe.dedup.model_dump(mode="json", include={"scope", "minhash", "cluster"})
+            return body | {"priority": recipe.priority, "banding": list(minhash.banding) if minhash else None}
         of_source: dict[str, Callable[[str], dict[str, Any]]] = {
             "raw": self._raw,
             "cleaned": self._cleaned,
@@ -218,7 +226,10 @@ class Corpus:
 
     def _signatures(self, source: str) -> dict[str, Any]:
         dedup = self.located.recipe.dedup_of(source)
-        return dedup.model_dump(mode="json", include={"exact": True, "minhash": {"num_perm", "ngram", "seed"}})
+        told = dedup.model_dump(
+            mode="json", include={"exact": True, "minhash": {"num_perm", "shingle", "ngram", "seed"}}
+        )
+        return told | {"shingles": dedup.minhash is not None and dedup.minhash.verify == "exact"}
 
     def _tokenized(self, source: str) -> dict[str, Any]:
         from dataassets.stages.tokenize import vocabulary

@@ -1,9 +1,11 @@
 """One unit of work of each corpus stage, as workers run it: read a part, call the stage, write what stays and goes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -107,8 +109,11 @@ def _signatures(unit: Unit) -> UnitRecord:
 
     table, report = sign(unit.table(), settings=unit.settings)
     keep = Keeper(unit)
-    keep.add(table, report)
-    signed = len(table) - (table.column("signature").null_count if unit.settings.minhash else 0)
+    keep.add(table.drop_columns(["shingles"]), report)
+    minhash = unit.settings.minhash
+    if minhash is not None and minhash.verify == "exact":
+        keep.beside("shingles", [np.asarray(chunk.flatten()) for chunk in table["shingles"].chunks], rows=len(table))
+    signed = len(table) - (table.column("signature").null_count if minhash else 0)
     return keep.record(rows_expected=unit.parts[0][2].rows, signed=signed)
 
 
@@ -210,6 +215,18 @@ class Keeper:
             self._counts[name] += n
         self._report = self._report + report
         return kept
+
+    def beside(self, kind: str, values: Sequence[npt.NDArray[np.uint32]], *, rows: int) -> None:
+        """Write the numbers that belong to the rows of a part and are read by position.
+
+        Args:
+            kind: what they are.
+            values: uint32, one after the other.
+            rows: of the part.
+        """
+        entry = self._unit.store.beside.write_spans(self._unit.job, self._unit.index, kind, values, rows=rows)
+        self._files.append(entry)
+        self._digests.append(entry.sha256)
 
     def record(self, **numbers: int) -> UnitRecord:
         """The unit's record.

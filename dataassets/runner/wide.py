@@ -1,4 +1,4 @@
-"""The two steps that need a whole corpus: duplicates of a snapshot, and a mix."""
+"""A mix: planned from lengths and ids, then one exchange whose buckets are the shards."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,15 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dataassets.compute import Executor, exchange
-from dataassets.recipe import Dedup, Mix
+from dataassets.recipe import Mix
 from dataassets.report import Check
 from dataassets.runner import checks
 from dataassets.store import FileEntry, Job, Store, UnitRecord, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
     from dataassets.stages.mix import Picks, Plan, ShardPlan
-
-NUM_BUCKETS = 64  # of the dedup exchange: bounds memory, never changes the result
 
 OnDone = Callable[[int, object], None]
 
@@ -36,53 +34,6 @@ class PartFile:
     def source(self) -> str:
         """Its source."""
         return split_key(self.partition)[1]
-
-
-def run_duplicates(
-    store: Store, job: Job, parts: list[PartFile], *, settings: Dedup, executor: Executor, on_done: OnDone
-) -> tuple[UnitRecord, list[Check]]:
-    """Find the duplicates among all documents of a snapshot.
-
-    Args:
-        store: where parts lie.
-        job: the partition of `duplicates`.
-        parts: of `signatures`, in document order.
-        settings: of the recipe.
-        executor: runs the exchange.
-        on_done: told of each finished unit.
-    """
-    from dataassets.stages.dedup import Part, find_duplicates
-
-    firsts = np.cumsum([0, *(p.entry.rows for p in parts)]).tolist()
-    units = [
-        Part(
-            load=partial(store.read_part, p.product, p.partition, p.entry.name),
-            source=p.source,
-            first=first,
-            rows=p.entry.rows,
-        )
-        for p, first in zip(parts, firsts, strict=False)
-    ]
-    meet = partial(exchange, executor=executor, folder=store.work_path(job, "exchange"), on_done=on_done)
-    table, report = find_duplicates(units, settings=settings, exchange=meet, num_buckets=NUM_BUCKETS)
-    entry, digest = store.write_part(job, 0, table)
-    num_documents = firsts[-1]
-    record = UnitRecord(
-        files=(entry,),
-        digests=(digest,),
-        counts={"documents_in": num_documents, "documents": num_documents - len(table), "duplicates": len(table)},
-        dropped={r["values"]: r["counts"] for r in table.column("reason").value_counts().to_pylist()},
-        report=report,
-    )
-    ids, matches = table.column("id"), table.column("match_id")
-    gone = int(pc.sum(pc.is_in(matches, value_set=ids.combine_chunks())).as_py() or 0)
-    share = len(table) / num_documents if num_documents else 0.0
-    results: dict[str, tuple[bool, dict[str, float]]] = {
-        "matches_are_kept": (gone == 0, {"dropped_matches": gone}),
-        "dropped_once": (pc.count_distinct(ids).as_py() == len(ids), {"dropped": len(ids)}),
-        "removal_share": (share <= checks.REMOVAL_LIMIT, {"rate": share, "limit": checks.REMOVAL_LIMIT}),
-    }
-    return record, checks.told("duplicates", results)
 
 
 @dataclass(frozen=True)

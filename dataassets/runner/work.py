@@ -13,11 +13,12 @@ from dataassets.report import Check, Report
 from dataassets.runner import checks
 from dataassets.runner.causes import Ledger
 from dataassets.runner.corpus import Cell, Corpus
+from dataassets.runner.duplicates import Look, Past, run_duplicates
 from dataassets.runner.limits import language_drift
 from dataassets.runner.models import RUNS, models_of
 from dataassets.runner.shares import cuts_of
 from dataassets.runner.units import Unit, run_unit
-from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
+from dataassets.runner.wide import PartFile, mix_plan, run_mix
 from dataassets.store import (
     MODELS,
     WHOLE,
@@ -27,7 +28,9 @@ from dataassets.store import (
     Manifest,
     Store,
     UnitRecord,
+    is_beside,
     partition_key,
+    rows_of,
     split_key,
 )
 
@@ -170,9 +173,9 @@ class Work:
     def _make(self, job: Job, causes: Causes, files: Sequence[Any], tell: "_Teller") -> Manifest:
         """Do the work of one partition; the manifest is composed, not committed."""
         if job.product == "duplicates":
-            parts = self._parts("signatures", _only("signatures", self.corpus.upstream(job.product, job.partition)))
+            look = Look(self._signed(job.partition), [self._past(s) for s in self.corpus.looked_back_at(job.partition)])
             record, found = run_duplicates(
-                self.store, job, parts, settings=self.recipe.dedup, executor=self.executor, on_done=tell
+                self.store, job, look, settings=self.recipe.dedup, executor=self.executor, on_done=tell
             )
             return self.store.compose(job, causes, [record], counts={}, checks=found)
         if job.product == "mixed":
@@ -259,7 +262,7 @@ class Work:
         if job.product == "deduped":
             duplicates = self.store.manifest("duplicates", snapshot)
             assert duplicates is not None, "causes were looked up"
-            return tuple(e.name for e in duplicates.files)
+            return tuple(e.name for e in rows_of(duplicates))
         filters = self.corpus.located.filter_of(source)
         if job.product == "signals":
             return filters, self._trained(filters)
@@ -279,8 +282,19 @@ class Work:
         for cell in cells:
             manifest = self.store.manifest(*cell)
             assert manifest is not None, "causes were looked up"
-            parts += [PartFile(product, cell[1], entry) for entry in manifest.files]
+            parts += [PartFile(product, cell[1], entry) for entry in rows_of(manifest)]
         return parts
+
+    def _signed(self, snapshot: str) -> list[PartFile]:
+        """Parts of the signatures of a snapshot, in document order."""
+        return self._parts("signatures", _only("signatures", self.corpus.upstream("duplicates", snapshot)))
+
+    def _past(self, snapshot: str) -> Past:
+        """An earlier snapshot whose duplicates were found."""
+        manifest = self.store.manifest("duplicates", snapshot)
+        assert manifest is not None, "causes were looked up"
+        keys = tuple(entry.name for entry in manifest.files if is_beside(entry.name))
+        return Past(snapshot, self._signed(snapshot), keys, manifest.digest)
 
     def _token_parts(self, mix: str) -> list[PartFile]:
         parts = self._parts("tokenized", self.corpus.upstream("mixed", mix))

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +64,20 @@ class Files:
         """All bytes of a file."""
         with self.open(name) as f:
             return f.read()
+
+    def read_ranges(self, name: str, starts: Sequence[int], sizes: Sequence[int]) -> list[bytes]:
+        """Some ranges of a file, without the rest of it.
+
+        Args:
+            name: of the file.
+            starts: first byte of each range.
+            sizes: bytes of each.
+        """
+        if not self.is_local:
+            ends = [start + size for start, size in zip(starts, sizes, strict=True)]
+            return list(self._fs.cat_ranges([self.path(name)] * len(ends), list(starts), ends))
+        with Path(self.path(name)).open("rb") as f:
+            return [os.pread(f.fileno(), size, start) for start, size in zip(starts, sizes, strict=True)]
 
     @contextmanager
     def create(self, name: str) -> Iterator["Sealed"]:

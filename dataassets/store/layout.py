@@ -1,5 +1,6 @@
 """Where things lie under a root: product and partition to folder, in Hive style so that other engines read it too."""
 
+import os
 import re
 
 CORPUS = ("raw", "cleaned", "signals", "filtered", "signatures", "deduped", "tokenized")
@@ -98,6 +99,43 @@ def failed_folder(product: str, partition: str) -> str:
     'failed/duplicates/snapshot=2026-10-01'
     """
     return f"{FAILED}/{product}/{partition if product in ('mixed', *MODELS) else place(partition)}"
+
+
+def part_name(index: int, piece: int, *, key: str) -> str:
+    """The name of a unit's part, without ending.
+
+    >>> part_name(3, 0, key="9f2c41d0aa"), part_name(3, 1, key="9f2c41d0aa")
+    ('part-00003-9f2c41d0', 'part-00003.001-9f2c41d0')
+    """
+    return f"part-{index:05d}{f'.{piece:03d}' if piece else ''}-{key[:8]}"
+
+
+def join(folder: str, name: str) -> str:
+    """A manifest's name, which may climb with ../, relative to the root.
+
+    >>> join("filtered/snapshot=a", "../../dropped/x")
+    'dropped/x'
+    """
+    return os.path.normpath(f"{folder}/{name}").replace(os.sep, "/")
+
+
+def name_beside(name: str, kind: str, *, ending: str = ".bin") -> str:
+    """The file that lies beside a part.
+
+    >>> name_beside("part-00000-9f2c41d0.parquet", "shingles")
+    '_shingles-00000-9f2c41d0.bin'
+    """
+    folder, slash, last = name.rpartition("/")
+    return f"{folder}{slash}_{kind}{last.removeprefix('part').partition('.')[0]}{ending}"
+
+
+def is_beside(name: str) -> bool:
+    """Whether a file of a product lies beside its rows, read by position: Spark and Arrow pass over such names too.
+
+    >>> is_beside("_shingles-00000-9f2c41d0.bin"), is_beside("part-00000-9f2c41d0.parquet")
+    (True, False)
+    """
+    return name.rpartition("/")[2].startswith("_")
 
 
 def is_own(name: str) -> bool:

@@ -8,10 +8,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 ROWS_PER_GROUP = 8192
-DICTIONARY = frozenset({"origin", "source", "match_source", "media_type", "language", "reason"})
+DICTIONARY = frozenset({"origin", "source", "match_source", "match_snapshot", "media_type", "language", "reason"})
 
 
 def write_table(table: pa.Table, sink: Any) -> None:  # noqa: ANN401 - whatever has write()
@@ -37,6 +38,29 @@ def write_table(table: pa.Table, sink: Any) -> None:  # noqa: ANN401 - whatever 
     ) as writer:
         for start in range(0, max(len(table), 1), ROWS_PER_GROUP):
             writer.write_table(table.slice(start, ROWS_PER_GROUP), row_group_size=ROWS_PER_GROUP)
+
+
+def read_between(source: BinaryIO, *, column: str, low: int, high: int) -> pa.Table:
+    """Rows of a table sorted by a column of whole numbers, of which only the row groups that may hold them are read.
+
+    Args:
+        source: an open binary file.
+        column: by which the table is sorted.
+        low: least value.
+        high: greatest value.
+    """
+    file = pq.ParquetFile(source)
+    place = file.schema_arrow.get_field_index(column)
+    groups = []
+    for number in range(file.num_row_groups):
+        found = file.metadata.row_group(number).column(place).statistics
+        if found is not None and found.has_min_max and found.min <= high and found.max >= low:
+            groups.append(number)
+    rows = file.read_row_groups(groups)
+    value = rows.column(column)
+    return rows.filter(
+        pc.and_(pc.greater_equal(value, pa.scalar(low, value.type)), pc.less_equal(value, pa.scalar(high, value.type)))
+    )
 
 
 def read_table(source: BinaryIO, *, columns: list[str] | None = None) -> pa.Table:

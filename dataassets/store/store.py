@@ -20,6 +20,7 @@ from dataassets.hashing import TableDigest
 from dataassets.models import cache_folder
 from dataassets.report import Check, merge
 from dataassets.store import layout, parquet
+from dataassets.store.beside import Beside, rows_of
 from dataassets.store.files import CHUNK, Files
 from dataassets.store.unit import UnitRecord, total
 from loader.format import FileEntry, Manifest, ManifestError, ShardError, canonical_json, read_index, write_shard
@@ -104,24 +105,29 @@ class Store:
         Raises:
             ManifestError: it is damaged.
         """
+        data = self.manifest_bytes(product, partition)
+        where = self.files.path(f"{self.folder(product, partition)}/{layout.MANIFEST}")
+        return None if data is None else Manifest.from_bytes(data, where=where)
+
+    def manifest_bytes(self, product: str, partition: str) -> bytes | None:
+        """The bytes of the manifest of a committed product; None where nothing was committed."""
         folder = self.folder(product, partition)
         if folder is None or not self.files.exists(f"{folder}/{layout.MANIFEST}"):
             return None
-        name = f"{folder}/{layout.MANIFEST}"
-        return Manifest.from_bytes(self.files.read(name), where=self.files.path(name))
+        return self.files.read(f"{folder}/{layout.MANIFEST}")
 
     def is_whole(self, product: str, partition: str, manifest: Manifest) -> bool:
         """Whether all files of a manifest are there in their size (bytes are `verify`'s to check)."""
         folder = self.folder(product, partition)
         return folder is not None and all(
-            self.files.size(_join(folder, entry.name)) == entry.bytes
+            self.files.size(layout.join(folder, entry.name)) == entry.bytes
             for entry in (*manifest.files, *manifest.dropped_files)
         )
 
     def read_part(self, product: str, partition: str, name: str, *, columns: list[str] | None = None) -> pa.Table:
         """Read one Parquet file of a product by its name in the manifest."""
         folder = self.folder(product, partition)
-        with self.files.open(_join(folder or "", name)) as f:
+        with self.files.open(layout.join(folder or "", name)) as f:
             return parquet.read_table(f, columns=columns)
 
     def read_rows(
@@ -129,13 +135,13 @@ class Store:
     ) -> pa.Table:
         """Read some rows of one Parquet file of a product, in the order asked for, and little else."""
         folder = self.folder(product, partition)
-        with self.files.open(_join(folder or "", name)) as f:
+        with self.files.open(layout.join(folder or "", name)) as f:
             return parquet.read_rows(f, rows, columns=columns)
 
     def read_parts(
         self, product: str, partition: str, *, columns: list[str] | None = None, dropped: bool = False
     ) -> Iterator[pa.Table]:
-        """Read a committed product part by part, in order.
+        """Read a committed product part by part, in order; what lies beside its rows is passed over.
 
         Raises:
             ManifestError: nothing is committed there.
@@ -143,7 +149,7 @@ class Store:
         manifest = self.manifest(product, partition)
         if manifest is None:
             raise ManifestError(f"{self.files.root}: {product} {partition} is not there; materialize it first")
-        for entry in manifest.dropped_files if dropped else manifest.files:
+        for entry in manifest.dropped_files if dropped else rows_of(manifest):
             yield self.read_part(product, partition, entry.name, columns=columns)
 
     def read_tokens(self, partition: str, entry: FileEntry) -> pa.Table:
@@ -157,7 +163,7 @@ class Store:
 
     def read_lengths(self, partition: str, entry: FileEntry) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int32]]:
         """Ids (S16) and lengths in tokens of one tokenized part, without its tokens."""
-        name = _join(layout.folder("tokenized", partition), entry.name.removesuffix(".bin"))
+        name = layout.join(layout.folder("tokenized", partition), entry.name.removesuffix(".bin"))
         index = read_index(self.files.read(f"{name}.idx"), bin_bytes=entry.bytes)
         return self.read_ids(f"{name}.docs.parquet"), index.lengths
 
@@ -189,11 +195,16 @@ class Store:
     def _shard(
         self, product: str, partition: str, entry: FileEntry
     ) -> tuple[pa.Table, npt.NDArray[np.int32], npt.NDArray[Any]]:
-        name = _join(self.folder(product, partition) or "", entry.name.removesuffix(".bin"))
+        name = layout.join(self.folder(product, partition) or "", entry.name.removesuffix(".bin"))
         index = read_index(self.files.read(f"{name}.idx"), bin_bytes=entry.bytes)
         with self.files.open(f"{name}.docs.parquet") as f:
             docs = parquet.read_table(f)
         return docs, index.lengths, np.frombuffer(self.files.read(f"{name}.bin"), index.dtype)
+
+    @property
+    def beside(self) -> Beside:
+        """What lies beside the rows of products."""
+        return Beside(self)
 
     # ---- units
 
@@ -227,7 +238,18 @@ class Store:
             The entry, its name relative to the root; the digest of the rows.
         """
         base = layout.dropped_folder(job.product, job.partition) if dropped else job.folder
-        name = f"{base}/{_part_name(job, index, piece)}.parquet"
+        return self.write_file(f"{base}/{layout.part_name(index, piece, key=job.key)}.parquet", table)
+
+    def write_file(self, name: str, table: pa.Table) -> tuple[FileEntry, str]:
+        """Write a table as Parquet.
+
+        Args:
+            name: relative to the root.
+            table: rows.
+
+        Returns:
+            The entry, its name relative to the root; the digest of the rows.
+        """
         with self.files.create(name) as f:
             parquet.write_table(table, f)
         digest = TableDigest()
@@ -372,7 +394,7 @@ class Store:
         """Remove what the manifest of this partition does not name: drafts, older files, finished work."""
         product, partition = manifest.product, manifest.partition
         folder = layout.folder(product, partition, key=manifest.key)
-        named = {_join(folder, e.name) for e in (*manifest.files, *manifest.dropped_files)}
+        named = {layout.join(folder, e.name) for e in (*manifest.files, *manifest.dropped_files)}
         named.add(f"{folder}/{layout.MANIFEST}")
         if product == "mixed":
             names = self._unfinished(partition, folder)
@@ -404,7 +426,7 @@ class Store:
         """
         folder = layout.folder(manifest.product, manifest.partition, key=manifest.key)
         for entry in (*manifest.files, *manifest.dropped_files):
-            self.files.remove(_join(folder, entry.name))
+            self.files.remove(layout.join(folder, entry.name))
         self._remove_work(manifest.product, manifest.partition)
         name = f"{layout.failed_folder(manifest.product, manifest.partition)}/report.json"
         self.files.write(name, replace(manifest, files=(), dropped_files=()).to_bytes())
@@ -413,15 +435,6 @@ class Store:
 
 def _record_name(job: Job, index: int) -> str:
     return f"{layout.work_folder(job.product, job.partition, key=job.key)}/unit-{index:05d}.json"
-
-
-def _part_name(job: Job, index: int, piece: int) -> str:
-    return f"part-{index:05d}{f'.{piece:03d}' if piece else ''}-{job.key[:8]}"
-
-
-def _join(folder: str, name: str) -> str:
-    """A manifest's name, which may climb with ../, relative to the root."""
-    return os.path.normpath(f"{folder}/{name}").replace(os.sep, "/")
 
 
 def _relative(entry: FileEntry, folder: str) -> FileEntry:

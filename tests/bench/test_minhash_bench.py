@@ -3,7 +3,9 @@
 The text is the standard library's own sources (5 MB), so a bench needs no data.
 """
 
+import functools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +14,17 @@ import pyarrow.compute as pc
 import pytest
 import xxhash
 from datasketch import MinHash
+from stages.dedup.planted import documents_of, planted_texts
+from stages.dedup.worlds import part_of
 
 from dataassets import recipe as rc
 from dataassets.stages.dedup import sign, warm_up
+from dataassets.stages.dedup.documents import documents_at
 from dataassets.stages.dedup.kernels import shingle_hashes, sign_shingles
 from dataassets.stages.dedup.minhash import permutations
+from dataassets.stages.dedup.verifying import similarities
 from dataassets.stages.text import compiled, words
+from dataassets.store import Causes, Store
 
 SETTINGS = rc.Dedup(minhash=rc.MinHash())
 NUM_PERM, NGRAM = SETTINGS.minhash.num_perm, SETTINGS.minhash.ngram
@@ -104,3 +111,39 @@ def test_datasketch_with_words_by_pyarrow(benchmark, texts):
 
     benchmark.pedantic(whole, rounds=3)
     told(benchmark, texts)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """Signed documents of 4,000 words in pairs, their shingles in a file as the store writes them."""
+    texts = planted_texts(500, seed=1, length=4000)
+    table, _ = sign(documents_of(texts), settings=SETTINGS)
+    store = Store.at(str(tmp_path_factory.mktemp("store")))
+    job = Causes({}, {}, "1").job("signatures", "2026-08-01|web")
+    flat = [np.asarray(chunk.flatten()) for chunk in table["shingles"].chunks]
+    entry = store.beside.write_spans(job, 0, "shingles", flat, rows=len(table))
+    read = functools.partial(store.beside.read_spans, job.product, job.partition, entry.name.rpartition("/")[2])
+    return texts, replace(part_of(table, "web", 0), shingles=read)
+
+
+@pytest.mark.benchmark(group="verification beside signing, 500 pairs of 4,000 words")
+@pytest.mark.parametrize("verify", ["exact", "estimate"])
+def test_verify(benchmark, pairs, verify):
+    texts, part = pairs
+    settings = rc.Dedup(minhash=rc.MinHash(verify=verify))
+    docs = documents_at(np.arange(len(texts)), [part], settings=settings)
+    later, earlier = np.arange(1, len(texts), 2), np.arange(0, len(texts), 2)
+
+    def inline(work, blocks):
+        return [work(block) for block in blocks]
+
+    found = benchmark(lambda: similarities(docs, later, earlier, parts=[part], settings=settings, spread=inline))
+    benchmark.extra_info["pairs_per_s"] = round(len(later) / benchmark.stats.stats.median)
+    assert found.min() > 0.5
+
+
+@pytest.mark.benchmark(group="verification beside signing, 500 pairs of 4,000 words")
+def test_sign_the_same_documents(benchmark, pairs):
+    documents = documents_of(pairs[0])
+    benchmark.pedantic(lambda: sign(documents, settings=SETTINGS), rounds=5, warmup_rounds=1)
+    told(benchmark, pairs[0])

@@ -15,10 +15,11 @@ WINDOWS = [
     ("monthly", "2026-08-01", "2026-10-01"),
     ("weekly", "2026-08-02", "2026-08-16"),
     ("daily", "2026-08-30", "2026-09-02"),
+    ("weekly", "2026-08-02", "2026-08-16", "history"),
 ]
 
 
-def recipe_of(cadence, start, end):
+def recipe_of(cadence, start, end, scope="snapshot"):
     text = f"""
         root: /nowhere
         snapshots: {{start: "{start}", end: "{end}", cadence: {cadence}}}
@@ -26,6 +27,7 @@ def recipe_of(cadence, start, end):
           web: {{format: warc, paths: ["web/{{snapshot}}/*.warc.gz"]}}
           books: {{format: text, paths: ["books/*.txt"]}}
           a-1_b: {{format: text, paths: ["b/*.txt"]}}
+        dedup: {{scope: {scope}}}
         mixes:
           small: {{tokens: 10, weights: {{web: 1}}}}
           large: {{tokens: 100, weights: {{web: 0.5, books: 0.5}}}}
@@ -44,7 +46,7 @@ def graph_of(definitions_of):
     return made
 
 
-@pytest.fixture(scope="module", params=WINDOWS, ids=[w[0] for w in WINDOWS])
+@pytest.fixture(scope="module", params=WINDOWS, ids=["-".join(w[::3]) for w in WINDOWS])
 def told(request, graph_of):
     """Corpus and asset graph of a recipe, for each cadence."""
     return graph_of(recipe_of(*request.param))

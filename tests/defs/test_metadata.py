@@ -100,7 +100,7 @@ def test_samples_of_each_rule_stand_under_its_name_with_value_limit_and_count(wa
     manifest, told = work.store.manifest(product, key), metadata(result, product)
     for reason, rows in manifest.report["samples"].items():
         shown = told[reason.partition(":")[0]].split(f"**{reason}**: ")[1].split("\n**")[0]
-        assert shown.startswith(f"{manifest.dropped.get(reason, 0):,}\n")
+        assert shown.startswith(f"{(manifest.report['counts'] | manifest.dropped).get(reason, 0):,}\n")
         assert shown.count("\n- ") == len(rows)
         for row in rows:
             assert f"`{row['id']}`" in shown
@@ -141,6 +141,30 @@ def test_the_plot_is_short_enough_to_be_drawn_in_place_and_is_valid_svg(walked, 
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(list(root.iter())) > 2
     assert len(told["plot"]) <= 999
+
+
+def test_duplicates_tell_what_goes_of_each_source_and_show_the_largest_groups(walked):
+    work, results = walked
+    key, result = results["duplicates"]
+    told = metadata(result, "duplicates")
+    rows = [r for t in work.store.read_parts("duplicates", key) for r in t.to_pylist()]
+    removed = [row.data for row in told["removed_by_source"].records]
+    by_source = {row["source"]: (row["documents"], row["removed"]) for row in removed}
+    texts = {}
+    for source in ("notes", "books"):
+        documents = [r for t in work.store.read_parts("filtered", f"{key}|{source}") for r in t.to_pylist()]
+        assert by_source[source] == (len(documents), sum(r["source"] == source for r in rows))
+        texts |= {r["id"].hex(): (r["text"], r["url"]) for r in documents}
+    groups = work.run("duplicates", key).report.samples["groups:largest"]
+    matches = [r["match_id"].hex() for r in rows]
+    assert [g["documents"] for g in groups] == sorted((matches.count(m) + 1 for m in set(matches)), reverse=True)[:3]
+    for group in groups:
+        assert group["documents"] == matches.count(group["id"]) + 1
+        text, url = texts[group["id"]]
+        assert (group["snippet"], group["url"]) == (text[:240], url)
+        assert group["repeated_as"] == texts[group["repeated_by"]][0][:240]
+        assert (group["id"], group["repeated_by"]) in {(r["match_id"].hex(), r["id"].hex()) for r in rows}
+    assert f"**groups:largest**: {groups[0]['documents']}" in told["groups"].replace("\\", "")
 
 
 @pytest.mark.parametrize("product", ["raw", "filtered", "duplicates", "mixed"])

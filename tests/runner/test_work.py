@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from small_corpus import write_recipe
@@ -12,7 +13,7 @@ from small_corpus import write_recipe
 from dataassets.compute import Executor
 from dataassets.recipe import Located, RecipeError, load
 from dataassets.runner import ChecksFailedError, Progress, UpstreamError, Work
-from dataassets.store import PRODUCTS, verify
+from dataassets.store import PRODUCTS, ManifestError, verify
 
 KEY = "2026-08-01|notes"
 TO_FILTERED = ("raw", "cleaned", "signals", "filtered")
@@ -173,10 +174,29 @@ def test_masking_leaves_no_address_and_says_how_many_it_masked(corpus):
     )
 
 
-def test_history_and_exact_are_refused_by_name(corpus):
+def test_shingles_lie_beside_a_part_of_signatures_and_are_sealed_read_and_swept_with_it(corpus):
+    work = runner(corpus)
+    run_chain(work, (*TO_FILTERED, "signatures"))
+    manifest = work.store.manifest("signatures", KEY)
+    for part, beside in zip(manifest.files[::2], manifest.files[1::2], strict=True):
+        table = work.store.read_part("signatures", KEY, part.name)
+        size = np.asarray(table["num_distinct"], np.int64)
+        start = np.cumsum(size) - size
+        every = work.store.beside.read_spans("signatures", KEY, beside.name, start, size)
+        assert beside.bytes == 4 * len(every) > 0
+        own = work.store.beside.read_spans("signatures", KEY, beside.name, start[1:2], size[1:2])
+        assert own.tolist() == every[size[0] : size[0] + size[1]].tolist() == sorted(set(own.tolist()))
+    assert sum(len(t) for t in work.store.read_parts("signatures", KEY)) == manifest.counts["documents"]
+    file = Path(corpus.root) / "signatures/snapshot=2026-08-01/source=notes" / manifest.files[-1].name
+    file.write_bytes(file.read_bytes()[:-4])
+    assert [f.note for f in verify(corpus.root) if f.kind == "damaged"]
+    with pytest.raises(ManifestError, match="it was cut"):
+        work.store.beside.read_spans("signatures", KEY, manifest.files[-1].name, start[-1:], size[-1:])
     dedup = yaml.safe_load(corpus.file.read_text())["dedup"]
-    with pytest.raises(RecipeError, match=r"dedup\.scope = history is not available yet; take partition or snapshot"):
-        changed(corpus, dedup=dedup | {"scope": "history"})
+    dedup["minhash"]["verify"] = "estimate"
+    work = runner(changed(corpus, dedup=dedup))
+    work.run("signatures", KEY)
+    assert not [name for name in work.store.files.walk("signatures") if "_shingles" in name]
 
 
 def test_scope_partition_looks_for_copies_within_a_source_only(corpus):

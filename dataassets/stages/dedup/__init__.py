@@ -1,12 +1,28 @@
 """What repeats goes: signatures, duplicates of a snapshot, the documents that stay."""
 
 from dataassets.stages.dedup.dropping import drop
-from dataassets.stages.dedup.finding import EXACT, NEAR, find_duplicates
-from dataassets.stages.dedup.minhash import shingle_hash
-from dataassets.stages.dedup.part import Exchange, Part
+from dataassets.stages.dedup.finding import EXACT, NEAR, Found, find_duplicates
+from dataassets.stages.dedup.keeping import kept_keys
+from dataassets.stages.dedup.minhash import character_hash, shingle_hash
+from dataassets.stages.dedup.part import Earlier, Exchange, Part, Spread
 from dataassets.stages.dedup.signing import sign
 
-__all__ = ["EXACT", "NEAR", "Exchange", "Part", "drop", "find_duplicates", "shingle_hash", "sign", "warm_up"]
+__all__ = [
+    "EXACT",
+    "NEAR",
+    "Earlier",
+    "Exchange",
+    "Found",
+    "Part",
+    "Spread",
+    "character_hash",
+    "drop",
+    "find_duplicates",
+    "kept_keys",
+    "shingle_hash",
+    "sign",
+    "warm_up",
+]
 
 
 def warm_up() -> None:

@@ -3,27 +3,22 @@
 Shapes: D documents of a part, B bands, P pairs.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
+from dataassets import records
 from dataassets.recipe import Dedup, RecipeError
 from dataassets.stages.dedup.minhash import band_keys
-from dataassets.stages.dedup.part import Part
+from dataassets.stages.dedup.part import Earlier, Part
 
 FIRST_MEMBERS = 8  # K of DESIGN §6: a document is compared with so many first members of each of its buckets
 
 PAIRS = pa.schema([("later", pa.int64()), ("earlier", pa.int64()), ("exact", pa.bool_())])
-ROWS = pa.schema(
-    [
-        ("bucket", pa.uint32()),
-        ("key", pa.uint64()),
-        ("tag", pa.uint64()),
-        ("exact", pa.bool_()),
-        ("position", pa.int64()),
-    ]
-)
+ROWS = pa.schema([pa.field("bucket", pa.uint32(), nullable=False), *records.KEYS])
 
 
 def scatter(part: Part, *, settings: Dedup, num_buckets: int) -> pa.Table:
@@ -37,7 +32,7 @@ def scatter(part: Part, *, settings: Dedup, num_buckets: int) -> pa.Table:
     Returns:
         bucket uint32, key uint64, tag uint64 (rest of a text hash, 0 of a band), exact bool, position int64.
     """
-    table = part.load()
+    table = part.load(columns=["text_hash", "signature"])
     salt = xxhash.xxh3_64_intdigest(part.source.encode()) if settings.scope == "partition" else 0
     position_D = part.first + np.arange(len(table))
     text_hash = table["text_hash"].combine_chunks()
@@ -48,8 +43,8 @@ def scatter(part: Part, *, settings: Dedup, num_buckets: int) -> pa.Table:
     rows_D, sig_DH = signatures_of(table, settings=settings)
     if len(rows_D):
         assert settings.minhash is not None
-        num_bands = settings.minhash.bands
-        keys.append(band_keys(sig_DH, num_bands=num_bands, salt=salt).reshape(-1))
+        num_bands, num_rows = settings.minhash.banding
+        keys.append(band_keys(sig_DH, num_bands=num_bands, num_rows=num_rows, salt=salt).reshape(-1))
         tags.append(np.zeros(num_bands * len(rows_D), np.uint64))
         exact.append(np.zeros(num_bands * len(rows_D), bool))
         positions.append(np.tile(position_D[rows_D], num_bands))
@@ -96,17 +91,32 @@ def signatures_of(table: pa.Table, *, settings: Dedup) -> tuple[npt.NDArray[np.i
     return rows, np.asarray(column.drop_null().flatten(), np.uint32).reshape(len(rows), num_perm)
 
 
-def gather(bucket: int, rows: pa.Table) -> pa.Table:
+def key_range(bucket: int, *, num_buckets: int) -> tuple[int, int]:
+    """The least and the greatest key of a bucket.
+
+    >>> [key_range(q, num_buckets=2) for q in (0, 1)] == [(0, 2**63 - 1), (2**63, 2**64 - 1)]
+    True
+    """
+    low, high = (-(-(q << 32) // num_buckets) << 32 for q in (bucket, bucket + 1))
+    return low, high - 1
+
+
+def gather(bucket: int, rows: pa.Table, *, num_buckets: int, own: int = 0, earlier: Sequence[Earlier] = ()) -> pa.Table:
     """Candidate pairs of one bucket, in no way dependent on the order of its rows.
 
     Args:
-        bucket: its number, not used.
+        bucket: its number.
         rows: as `scatter` gives them.
+        num_buckets: how many there are.
+        own: position of the first document that is to be compared.
+        earlier: snapshots whose kept documents with the same keys stand before all of these.
 
     Returns:
         PAIRS sorted by (later, earlier), each pair once: each document with the first K members of its groups that
         come before it.
     """
+    known = _looked_up(np.unique(np.asarray(rows["key"])), key_range(bucket, num_buckets=num_buckets), earlier)
+    rows = pa.concat_tables([*known, rows])
     key, tag = np.asarray(rows["key"]), np.asarray(rows["tag"])
     exact, position = np.asarray(rows["exact"]), np.asarray(rows["position"])
     order = np.lexsort((position, tag, key, exact))
@@ -114,7 +124,7 @@ def gather(bucket: int, rows: pa.Table) -> pa.Table:
     new = np.ones(len(order), bool)
     new[1:] = (key[1:] != key[:-1]) | (tag[1:] != tag[:-1]) | (exact[1:] != exact[:-1])
     first = np.flatnonzero(new)[np.cumsum(new) - 1]  # of the row's group
-    rows_left, found = np.flatnonzero(~new), []
+    rows_left, found = np.flatnonzero(~new & (position >= own)), []
     for k in range(FIRST_MEMBERS):
         rows_left = rows_left[first[rows_left] + k < rows_left]
         if not len(rows_left):
@@ -122,6 +132,19 @@ def gather(bucket: int, rows: pa.Table) -> pa.Table:
         member = first[rows_left] + k
         found.append(pairs_table(position[rows_left], position[member], exact[rows_left]))
     return unique_pairs(pa.concat_tables([PAIRS.empty_table(), *found]))
+
+
+def _looked_up(
+    keys: npt.NDArray[np.uint64], low_high: tuple[int, int], earlier: Sequence[Earlier]
+) -> Iterator[pa.Table]:
+    """Rows of earlier snapshots that have one of some rising keys, one snapshot in memory at a time."""
+    for snapshot in earlier if len(keys) else ():
+        rows = snapshot.kept(*low_high)
+        key = np.asarray(rows["key"])
+        place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        rows = rows.filter(pa.array(keys[place] == key))
+        moved = pa.array(np.asarray(rows["position"]) + snapshot.first)
+        yield rows.set_column(3, records.KEYS.field("position"), moved)
 
 
 def pairs_table(later: npt.NDArray[np.int64], earlier: npt.NDArray[np.int64], exact: npt.NDArray[np.bool_]) -> pa.Table:

@@ -1,15 +1,18 @@
-"""Parts of signatures to duplicates: candidates, verification, and the rule, one snapshot at a time.
+"""Parts of signatures to duplicates: candidates, verification, and the rule, one snapshot after the other.
 
 The rule (DESIGN §6): a document is dropped iff an earlier kept document is a verified duplicate of it. So every match
 is a kept document, the first of a group always stays, and nothing depends on cut, buckets, workers or arrival order.
+Earlier snapshots are looked back at through the keys of the documents that they kept; later ones change nothing there.
+With `cluster`, all but one document of each connected component goes instead.
 Only pairs and compact arrays of the documents in pairs are held in memory.
 
-Shapes: P pairs, N documents in pairs, H hashes a signature.
+Shapes: P pairs, N documents in pairs.
 """
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,73 +22,92 @@ import pyarrow as pa
 from dataassets import records
 from dataassets.recipe import Dedup
 from dataassets.report import SAMPLES_PER_REASON, Histogram, Report
-from dataassets.stages.dedup.candidates import PAIRS, bytes_of, gather, scatter, signatures_of, unique_pairs
-from dataassets.stages.dedup.part import Exchange, Part
-
-Ints = npt.NDArray[np.int64]
+from dataassets.stages.dedup.candidates import PAIRS, gather, scatter, unique_pairs
+from dataassets.stages.dedup.choosing import Pairs, all_but_one, repeating_a_kept_one
+from dataassets.stages.dedup.documents import Documents, documents_at
+from dataassets.stages.dedup.part import Earlier, Exchange, Ints, Part, Spread
+from dataassets.stages.dedup.verifying import similarities
 
 EXACT, NEAR = "exact:duplicate", "minhash:near_duplicate"
 GROUP_EDGES = (2.0, 3.0, 4.0, 5.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 1e9)
 SIMILARITY_EDGES = tuple(k / 20 for k in range(21))
-BLOCK = 1 << 16  # pairs compared at once
 
 
-class _Documents(NamedTuple):
-    """Documents in pairs.
+class Found(NamedTuple):
+    """What `find_duplicates` gives.
 
     Args:
-        position: int64 [N], rising.
-        id: uint8 [N, 16].
-        source: int32 [N], place in `names`.
-        names: of sources.
-        signature: uint32 [N, H]; zeros where there is none.
+        table: records.DUPLICATES, in document order.
+        report: numbers, plots, samples.
+        gone: int64, rising positions of the documents in the table.
+        match: int64, positions of the kept ones that they repeat.
     """
 
-    position: Ints
-    id: npt.NDArray[np.uint8]
-    source: npt.NDArray[np.int32]
-    names: list[str]
-    signature: npt.NDArray[np.uint32]
+    table: pa.Table
+    report: Report
+    gone: Ints
+    match: Ints
 
 
 def find_duplicates(
-    parts: Sequence[Part], *, settings: Dedup, exchange: Exchange, num_buckets: int
-) -> tuple[pa.Table, Report]:
+    parts: Sequence[Part],
+    *,
+    settings: Dedup,
+    exchange: Exchange,
+    spread: Spread,
+    num_buckets: int,
+    earlier: Sequence[Earlier] = (),
+) -> Found:
     """Find the documents of a snapshot that repeat an earlier kept one.
 
     Args:
         parts: of all sources, in document order; a source without exact or MinHash has null columns.
         settings: the recipe's; scope `partition` compares within a source only.
         exchange: brings rows of one bucket together.
+        spread: verifies blocks of pairs.
         num_buckets: how many buckets; memory of one is about 1 / num_buckets of all band keys.
+        earlier: snapshots to look back at, oldest first; all their documents stand before these.
 
     Returns:
-        records.DUPLICATES in document order, and a report: counts of `documents`, `pairs:exact`, `pairs:candidate`
-        (by MinHash), `pairs:verified`, `dropped:<source>`; histograms of `group_size` (the kept document counts) and of
-        `similarity` (all candidate pairs, the threshold as limit); samples by reason.
+        Table, report and positions; the report has counts of `documents`, `documents:<source>`, `pairs:exact`,
+        `pairs:candidate` (by MinHash), `pairs:verified`, `dropped:<source>` and, with earlier snapshots,
+        `matches:earlier_snapshots`; histograms of `group_size` (the kept document counts) and of `similarity` (all
+        candidate pairs, the threshold as limit); samples by reason.
     """
-    assert all(a.first + a.rows <= b.first for a, b in itertools.pairwise(parts)), "parts in document order"
+    every = [*itertools.chain.from_iterable(e.parts for e in earlier), *parts]
+    assert all(a.first + a.rows <= b.first for a, b in itertools.pairwise(every)), "parts in document order"
+    own = parts[0].first if parts else 0
     cut = functools.partial(scatter, settings=settings, num_buckets=num_buckets)
-    found = exchange(parts, cut, gather, num_buckets=num_buckets)
-    pairs = unique_pairs(pa.concat_tables([PAIRS.empty_table(), *found]))
-    later, earlier, exact = (np.asarray(pairs[name]) for name in PAIRS.names)
-    docs = _documents(np.union1d(later, earlier), parts, settings=settings)
-    later, earlier = np.searchsorted(docs.position, later), np.searchsorted(docs.position, earlier)
-    similarity = _similarity(docs, later, earlier, exact)
-    good = exact | _verified(similarity, settings=settings)
-    later, earlier, exact_good, near = later[good], earlier[good], exact[good], similarity[~exact]
-    by_pair = _resolved(later, earlier, exact_good, num_docs=len(docs.position))
-    table = _table(docs, later[by_pair], earlier[by_pair], exact_good[by_pair], similarity[good][by_pair])
-    counts = {
-        "documents": sum(part.rows for part in parts),
+    look_back = [replace(e, parts=()) for e in earlier]  # travels to each bucket's worker
+    pick = functools.partial(gather, num_buckets=num_buckets, own=own, earlier=look_back)
+    found = exchange(parts, cut, pick, num_buckets=num_buckets)
+    met = unique_pairs(pa.concat_tables([PAIRS.empty_table(), *found]))
+    later, before, exact = (np.asarray(met[name]) for name in PAIRS.names)
+    docs = documents_at(np.union1d(later, before), every, settings=settings)
+    later, before = np.searchsorted(docs.position, later), np.searchsorted(docs.position, before)
+    measure = functools.partial(similarities, docs, parts=every, settings=settings, spread=spread)
+    similarity = np.ones(len(later))
+    similarity[~exact] = measure(later[~exact], before[~exact])
+    pairs = Pairs(later, before, exact, similarity).take(exact | _verified(similarity, settings=settings))
+    if settings.cluster is None:
+        gone = repeating_a_kept_one(pairs, num_docs=len(docs.position))
+    else:
+        gone = all_but_one(pairs, docs, own=own, keep=settings.cluster, measure=measure)
+    table = _table(docs, every, gone)
+    counts = {"documents": sum(part.rows for part in parts)}
+    for part in parts:
+        counts[f"documents:{part.source}"] = counts.get(f"documents:{part.source}", 0) + part.rows
+    counts |= {
         "pairs:exact": int(exact.sum()),
-        "pairs:candidate": len(near),
-        "pairs:verified": int((~exact_good).sum()),
+        "pairs:candidate": int((~exact).sum()),
+        "pairs:verified": int((~pairs.exact).sum()),
     }
+    if earlier:
+        counts["matches:earlier_snapshots"] = int((docs.position[gone.earlier] < own).sum())
     limits = [settings.minhash.threshold] if settings.minhash else []
-    return table, Report(counts, {"similarity": Histogram.of(near, edges=SIMILARITY_EDGES, limits=limits)}) + _told(
-        table
-    )
+    plots = {"similarity": Histogram.of(similarity[~exact], edges=SIMILARITY_EDGES, limits=limits)}
+    report = Report(counts, plots) + _told(table)
+    return Found(table, report, docs.position[gone.later], docs.position[gone.earlier])
 
 
 def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.NDArray[np.bool_]:
@@ -94,59 +116,17 @@ def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.ND
     return similarity >= settings.minhash.threshold
 
 
-def _documents(positions: Ints, parts: Sequence[Part], *, settings: Dedup) -> _Documents:
-    """Ids, sources and signatures of some documents, part by part; parts without any are not read."""
-    names = sorted({part.source for part in parts})
-    num_perm = settings.minhash.num_perm if settings.minhash else 0
-    ids, sources = np.empty((len(positions), 16), np.uint8), np.empty(len(positions), np.int32)
-    signatures = np.zeros((len(positions), num_perm), np.uint32)
-    for part, place in _hits(positions, parts):
-        table, rows = part.load(), positions[place] - part.first
-        ids[place] = bytes_of(table["id"].take(pa.array(rows)))
-        sources[place] = names.index(part.source)
-        signed, sig_DH = signatures_of(table.take(pa.array(rows)), settings=settings)
-        signatures[np.arange(place.start, place.stop)[signed]] = sig_DH
-    return _Documents(positions, ids, sources, names, signatures)
-
-
-def _hits(positions: Ints, parts: Sequence[Part]) -> Iterator[tuple[Part, slice]]:
-    """Parts that hold some of the rising positions, and which."""
-    for part in parts:
-        start, stop = np.searchsorted(positions, [part.first, part.first + part.rows]).tolist()
-        if start < stop:
-            yield part, slice(start, stop)
-
-
-def _similarity(docs: _Documents, later: Ints, earlier: Ints, exact: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Share of equal values in the two signatures of each pair, float64 [P]; 1 for exact pairs."""
-    similarity = np.ones(len(later))
-    near = np.flatnonzero(~exact)
-    for start in range(0, len(near), BLOCK):
-        some = near[start : start + BLOCK]
-        similarity[some] = (docs.signature[later[some]] == docs.signature[earlier[some]]).mean(axis=1)
-    return similarity
-
-
-def _resolved(later: Ints, earlier: Ints, exact: npt.NDArray[np.bool_], *, num_docs: int) -> Ints:
-    """The pair by which each dropped document goes, in document order."""
-    from dataassets.stages.dedup.kernels import resolve
-
-    match = np.full(num_docs, -1, np.int64)
-    resolve(later, earlier, exact, match)
-    return match[match >= 0]
-
-
-def _table(
-    docs: _Documents, later: Ints, earlier: Ints, exact: npt.NDArray[np.bool_], similarity: npt.NDArray[np.float64]
-) -> pa.Table:
-    names = np.array(docs.names, object)
+def _table(docs: Documents, parts: Sequence[Part], gone: Pairs) -> pa.Table:
+    sources = np.array([part.source for part in parts], object)
+    snapshots = np.array([part.snapshot for part in parts], object)
     columns = [
-        _ids(docs.id[later]),
-        pa.array(names[docs.source[later]], pa.string()),
-        _ids(docs.id[earlier]),
-        pa.array(names[docs.source[earlier]], pa.string()),
-        pa.array(similarity.astype(np.float32)),
-        pa.array(np.where(exact, EXACT, NEAR).astype(object), pa.string()),
+        _ids(docs.id[gone.later]),
+        pa.array(sources[docs.part[gone.later]], pa.string()),
+        _ids(docs.id[gone.earlier]),
+        pa.array(sources[docs.part[gone.earlier]], pa.string()),
+        pa.array(gone.similarity.astype(np.float32)),
+        pa.array(np.where(gone.exact, EXACT, NEAR).astype(object), pa.string()),
+        pa.array(snapshots[docs.part[gone.earlier]], pa.string()),
     ]
     return pa.table(columns, schema=records.DUPLICATES)
 

@@ -1,6 +1,6 @@
 """Shingles and permutations, in plain Python: what the kernels must equal, and what datasketch needs to read us.
 
-Shapes: D documents, H hashes a signature, B bands, R = H / B hashes a band.
+Shapes: D documents, H hashes a signature, B bands, R hashes a band.
 """
 
 import functools
@@ -15,7 +15,7 @@ _FOLD = np.uint64(0xBF58476D1CE4E5B9)  # splitmix64's first multiplier
 
 
 def shingle_hash(shingle: bytes) -> int:
-    """32-bit hash of a shingle: a `hashfunc` for datasketch that gives the signatures of `sign`.
+    """32-bit hash of a shingle of words: a `hashfunc` for datasketch that gives the signatures of `sign`.
 
     h_k is the 64-bit FNV-1a of word k; the hash is the top half of fmix64(sum fmix64(h_k) * BASE^(n - 1 - k)), with
     fmix64 MurmurHash3's finalizer and BASE 0x9E3779B97F4A7C15, all modulo 2^64.
@@ -26,10 +26,26 @@ def shingle_hash(shingle: bytes) -> int:
     >>> hex(shingle_hash(b"the quick brown fox jumps"))
     '0x61f621ff'
     """
+    return _hash_of(shingle.split(b" "))
+
+
+def character_hash(shingle: bytes) -> int:
+    """The same of a shingle of characters: each is what a word is to `shingle_hash`.
+
+    Args:
+        shingle: UTF-8 of a run of characters of the normalized text.
+
+    >>> character_hash(b"ab") == shingle_hash(b"a b")
+    True
+    """
+    return _hash_of([character.encode() for character in shingle.decode()])
+
+
+def _hash_of(tokens: list[bytes]) -> int:
     total = 0
-    for word in shingle.split(b" "):
+    for token in tokens:
         h = _FNV_BASIS
-        for byte in word:
+        for byte in token:
             h = (h ^ byte) * _FNV_PRIME & _MASK
         total = (total * _BASE + _fmix64(h)) & _MASK
     return _fmix64(total) >> 32
@@ -63,27 +79,27 @@ def permutations(*, num_perm: int, seed: int) -> tuple[npt.NDArray[np.uint32], n
     return a, b
 
 
-def band_keys(sig_DH: npt.NDArray[np.uint32], *, num_bands: int, salt: int) -> npt.NDArray[np.uint64]:
+def band_keys(sig_DH: npt.NDArray[np.uint32], *, num_bands: int, num_rows: int, salt: int) -> npt.NDArray[np.uint64]:
     """One 64-bit key for each band of each document: equal where number of band, values and salt are.
 
     Args:
         sig_DH: uint32 [D, H].
-        num_bands: B, a divisor of H.
+        num_bands: B.
+        num_rows: R, values in a band; B * R is at most H.
         salt: 64 bits that keep apart what must not meet.
 
     Returns:
         uint64 [B, D]; fold of x -> (x ^ v) * 0xBF58476D1CE4E5B9, x ^= x >> 29 over the band's values.
 
-    >>> keys = band_keys(np.array([[1, 2, 3, 4], [1, 2, 9, 4]], np.uint32), num_bands=2, salt=0)
+    >>> keys = band_keys(np.array([[1, 2, 3, 4], [1, 2, 9, 4]], np.uint32), num_bands=2, num_rows=2, salt=0)
     >>> (keys[:, 0] == keys[:, 1]).tolist()
     [True, False]
     """
-    num_docs, num_perm = sig_DH.shape
-    rows = num_perm // num_bands
+    num_docs = len(sig_DH)
     keys = np.empty((num_bands, num_docs), np.uint64)
     for band in range(num_bands):
         x = np.full(num_docs, (salt + (band + 1) * _BASE) & _MASK, np.uint64)
-        for column in range(band * rows, (band + 1) * rows):
+        for column in range(band * num_rows, (band + 1) * num_rows):
             x = (x ^ sig_DH[:, column].astype(np.uint64)) * _FOLD
             x ^= x >> np.uint64(29)
         keys[band] = x

@@ -28,7 +28,15 @@ def duplicates(rows):
     kept = hashing.document_id("other", "o", 0)
     num = len(rows)
     return pa.table(
-        [ids, [s for s, _, _ in rows], [kept] * num, ["other"] * num, [0.75] * num, [r for _, _, r in rows]],
+        [
+            ids,
+            [s for s, _, _ in rows],
+            [kept] * num,
+            ["other"] * num,
+            [0.75] * num,
+            [r for _, _, r in rows],
+            ["2026-08-01"] * num,
+        ],
         schema=records.DUPLICATES,
     )
 

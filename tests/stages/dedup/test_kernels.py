@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataassets.stages.dedup.kernels import resolve, shingle_hashes, sign_shingles
+from dataassets.stages.dedup.kernels import jaccard, resolve, shingle_hashes, sign_sets, sign_shingles, sort_distinct
 from dataassets.stages.dedup.minhash import permutations, shingle_hash
 
 M32 = (1 << 32) - 1
@@ -41,6 +41,48 @@ def test_a_signature_is_the_least_value_of_each_permutation(shingles, num_perm, 
     assert out.tolist() == [
         min((ai * x + bi) & M32 for x in mixed) for ai, bi in zip(a.tolist(), b.tolist(), strict=True)
     ]
+
+
+many = st.lists(st.integers(0, M32) | st.integers(0, 50), max_size=60) | st.integers(1, 3000).map(
+    lambda n: np.random.default_rng(n).integers(0, 2**32 if n % 2 else n, n).tolist()
+)
+
+
+@settings(deadline=None)
+@given(many)
+def test_sorted_and_distinct(values):
+    own = np.array([*values, 7], np.uint32)
+    left = sort_distinct(own, len(values), np.empty(len(values), np.uint32), np.empty(6144, np.int64))
+    assert own[:left].tolist() == sorted(set(values))
+    assert own[-1] == 7
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, M32), max_size=5), max_size=6), st.integers(1, 5))
+def test_sets_are_signed_one_by_one(sets, num_perm):
+    a, b = permutations(num_perm=num_perm, seed=1)
+    flat = [x for one in sets for x in one]
+    values, sizes = np.array(flat, np.uint32), np.array([len(one) for one in sets], np.int32)
+    out = np.full((len(sets), num_perm), 9, np.uint32)
+    sign_sets(values, sizes, a, b, out)
+    for one, signature in zip(sets, out, strict=True):
+        wanted = np.full(num_perm, 9, np.uint32)
+        if one:
+            sign_shingles(np.array(one, np.uint32), len(one), a, b, wanted)
+        assert signature.tolist() == wanted.tolist()
+    assert values.tolist() == flat
+
+
+@settings(deadline=None)
+@given(st.lists(st.frozensets(st.integers(0, 12) | st.integers(M32 - 3, M32), max_size=10), min_size=1, max_size=8))
+def test_jaccard_is_that_of_the_sets(sets):
+    values = np.array([x for one in sets for x in sorted(one)], np.uint32)
+    sizes = np.array([len(one) for one in sets])
+    left, right = (x.ravel() for x in np.meshgrid(np.arange(len(sets)), np.arange(len(sets))))
+    out = np.empty(len(left))
+    jaccard(values, np.cumsum(sizes) - sizes, sizes, left, right, out)
+    wanted = [len(sets[i] & sets[j]) / max(len(sets[i] | sets[j]), 1) for i, j in zip(left, right, strict=True)]
+    assert out.tolist() == wanted
 
 
 pairs = st.sets(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(lambda p: p[0] > p[1]))

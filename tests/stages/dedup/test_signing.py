@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from dataassets import hashing, records
 from dataassets import recipe as rc
-from dataassets.stages.dedup import shingle_hash, sign
+from dataassets.stages.dedup import character_hash, shingle_hash, sign
+from dataassets.stages.dedup.signing import normalized
 from dataassets.stages.text import words
 
+KINDS = ("words", "characters")
 BOTH = rc.Dedup(exact=True, minhash=rc.MinHash(num_perm=24, bands=4, ngram=3))
 
 
@@ -38,15 +40,20 @@ def documents(texts):
     )
 
 
-def oracle(text, *, num_perm, ngram, seed):
-    """datasketch's signature of a text, or None."""
-    cut = words(pc.utf8_lower(pa.scalar(text, pa.large_string())).as_py())
-    shingles = [" ".join(cut[i : i + ngram]).encode() for i in range(len(cut) - ngram + 1)]
+def oracle(text, *, num_perm, ngram, seed, shingle="words"):
+    """datasketch's signature of a text, or None; its shingles' hashes."""
+    if shingle == "words":
+        cut = words(pc.utf8_lower(pa.scalar(text, pa.large_string())).as_py())
+        shingles = [" ".join(cut[i : i + ngram]).encode() for i in range(len(cut) - ngram + 1)]
+    else:
+        cut = normalized(text)
+        shingles = [cut[i : i + ngram].encode() for i in range(len(cut) - ngram + 1)]
     if not shingles:
-        return None, 0
-    made = MinHash(num_perm=num_perm, seed=seed, scheme="affine32", hashfunc=shingle_hash)
+        return None, []
+    hashed = shingle_hash if shingle == "words" else character_hash
+    made = MinHash(num_perm=num_perm, seed=seed, scheme="affine32", hashfunc=hashed)
     made.update_batch(shingles)
-    return made.hashvalues.tolist(), len(shingles)
+    return made.hashvalues.tolist(), [hashed(one) for one in shingles]
 
 
 texts = st.lists(
@@ -57,17 +64,26 @@ texts = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=80)
-@given(texts, st.sampled_from([(1, 1), (7, 2), (24, 3), (112, 5)]), st.integers(0, 3))
-def test_signatures_are_datasketchs(texts, shape, seed):
+@settings(deadline=None, max_examples=120)
+@given(texts, st.sampled_from([(1, 1), (7, 2), (24, 3), (112, 5)]), st.integers(0, 3), st.sampled_from(KINDS))
+def test_signatures_are_datasketchs_and_shingles_those_that_it_was_fed(texts, shape, seed, shingle):
     num_perm, ngram = shape
-    minhash = rc.MinHash(num_perm=max(2, num_perm), bands=1, ngram=ngram, seed=seed)
+    minhash = rc.MinHash(num_perm=max(2, num_perm), bands=1, ngram=ngram, seed=seed, shingle=shingle)
     table, report = sign(documents(texts), settings=rc.Dedup(minhash=minhash))
-    wanted = [oracle(t, num_perm=minhash.num_perm, ngram=ngram, seed=seed) for t in texts]
+    wanted = [oracle(t, num_perm=minhash.num_perm, ngram=ngram, seed=seed, shingle=shingle) for t in texts]
     assert table["signature"].to_pylist() == [w for w, _ in wanted]
-    assert table["num_shingles"].to_pylist() == [n for _, n in wanted]
+    assert table["num_shingles"].to_pylist() == [len(found) for _, found in wanted]
+    assert table["shingles"].to_pylist() == [sorted(set(found)) for _, found in wanted]
+    assert table["num_distinct"].to_pylist() == [len(set(found)) for _, found in wanted]
     assert report.counts == {"documents": len(texts), "too_short": sum(w is None for w, _ in wanted)}
-    assert table.schema.equals(records.signatures(minhash.num_perm))
+    assert table.schema.equals(records.with_shingles(records.signatures(minhash.num_perm)))
+
+
+def test_shingles_are_kept_where_pairs_are_verified_exactly_only():
+    text = documents(["some words that are more than five"])
+    kept = {v: sign(text, settings=rc.Dedup(minhash=rc.MinHash(verify=v)))[0] for v in ("exact", "estimate", "none")}
+    assert {v: table["shingles"].null_count for v, table in kept.items()} == {"exact": 0, "estimate": 1, "none": 1}
+    assert len({str(table.drop_columns(["shingles"]).to_pylist()) for table in kept.values()}) == 1
 
 
 def test_datasketch_loads_a_row_and_estimates_with_it():
@@ -137,6 +153,6 @@ def test_signatures_go_through_parquet(settings, tmp_path):
 def test_nothing_asked_nothing_signed():
     table, report = sign(documents(["some text here, enough of it"]), settings=rc.Dedup())
     assert table["text_hash"].null_count == table["signature"].null_count == 1
-    assert table.schema.equals(records.signatures(0))
+    assert table.schema.equals(records.with_shingles(records.signatures(0)))
     assert report.counts == {"documents": 1}
     assert np.asarray(table["num_shingles"]).tolist() == [0]
