@@ -46,4 +46,5 @@ if __name__ == "__main__":
     run(texts[:20], list(FILTERS))  # spaCy is loaded by the first text
     for line in sys.stdin:
         name = line.strip()
-        print(json.dumps(run(texts, list(FILTERS) if name == "chain" else [name])), flush=True)
+        sys.stdout.write(json.dumps(run(texts, list(FILTERS) if name == "chain" else [name])) + "\n")
+        sys.stdout.flush()

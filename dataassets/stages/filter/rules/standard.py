@@ -122,8 +122,8 @@ def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
 
 
 def _hashes(stop_words: list[str]) -> "Hashes":
-    """FNV-1a of each stop word, as the kernel hashes words."""
-    from dataassets.stages.text import fnv1a, utf8_buffers
+    """Hash of each stop word, as the kernel hashes words."""
+    from dataassets.stages.text import hash64, utf8_buffers
 
     buffer, offsets = utf8_buffers(pa.array(stop_words, pa.large_string()))
-    return np.array([fnv1a(buffer, start, stop) for start, stop in pairwise(offsets)], np.uint64)
+    return np.array([hash64(buffer, start, stop) for start, stop in pairwise(offsets)], np.uint64)
