@@ -217,7 +217,7 @@ def write_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         lines: int64 [K], numbers of kept lines.
         first: int64 [D + 1]; those of document d are lines[first[d]:first[d + 1]].
         out: uint8, at least as many as bytes in all documents.
-        out_spans: int64 [2, K], filled with where each line starts and stops in `out`.
+        out_spans: int64 [4, K], filled with where each line starts and stops in `out`, and where in `buffer`.
     """
     size = np.int64(0)
     for d in range(len(starts)):
@@ -229,7 +229,7 @@ def write_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
                     out[size] = 10
                     size += 1
                 begin, last = strip(buffer, at, end, table)
-                out_spans[0, k] = size
+                out_spans[0, k], out_spans[2, k], out_spans[3, k] = size, begin, last
                 size = _edit(buffer, begin, last, table, citations, out, size)
                 out_spans[1, k] = size
                 k += 1

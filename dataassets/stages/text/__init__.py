@@ -30,7 +30,7 @@ from dataassets.stages.text.buffers import (
     utf8_buffers,
     where_is,
 )
-from dataassets.stages.text.chunks import Words, sentence_counts, word_counts, word_spans
+from dataassets.stages.text.chunks import Words, counts, counts_of_parts, sentence_counts, word_counts, word_spans
 from dataassets.stages.text.classes import (
     ALPHA,
     CODE_POINTS,
@@ -45,7 +45,7 @@ from dataassets.stages.text.classes import (
     class_table,
     code_points,
 )
-from dataassets.stages.text.plain import sentences, words
+from dataassets.stages.text.plain import REFUSED, sentences, words
 
 __all__ = [
     "ALPHA",
@@ -57,6 +57,7 @@ __all__ = [
     "LINE_END",
     "LINE_ENDS",
     "OTHER_SYMBOLS",
+    "REFUSED",
     "SPACE",
     "SYMBOL",
     "TERMINAL",
@@ -72,6 +73,8 @@ __all__ = [
     "code_points",
     "compiled",
     "count_ones",
+    "counts",
+    "counts_of_parts",
     "decode",
     "fnv1a",
     "frozen",

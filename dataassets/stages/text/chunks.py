@@ -119,15 +119,7 @@ def word_counts(buffer: Bytes, offsets: Ints) -> Ints:
 
 
 def sentence_counts(buffer: Bytes, starts: Ints, stops: Ints) -> Ints:
-    """Number of sentences, as `sentences` cuts them, in each of some texts.
-
-    Args:
-        buffer: uint8 [bytes], UTF-8.
-        starts: int64 [T], first byte of each text.
-        stops: int64 [T], the byte after each.
-
-    Returns:
-        int64 [T].
+    """Number of sentences, as `sentences` cuts them, in each of some texts; arguments as of `counts`.
 
     >>> from dataassets.stages.text import utf8_buffers
     >>> import pyarrow as pa
@@ -135,10 +127,41 @@ def sentence_counts(buffer: Bytes, starts: Ints, stops: Ints) -> Ints:
     >>> sentence_counts(buffer, offsets[:-1], offsets[1:]).tolist()
     [2, 0, 1]
     """
-    counts = np.zeros(len(starts), np.int64)
+    return counts(buffer, starts, stops)[1]
+
+
+def counts(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """Numbers of words and of sentences in each of some texts.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8.
+        starts: int64 [T], first byte of each text.
+        stops: int64 [T], the byte after each.
+
+    Returns:
+        int64 [T] words and int64 [T] sentences.
+    """
+    sentences = np.zeros(len(starts), np.int64)
     words, starts, stops = _words(buffer, starts, stops)
-    kernels.count_sentences(words.buffer, starts, stops, words[1:], class_table(), counts)
-    return counts
+    kernels.count_sentences(words.buffer, starts, stops, words[1:], class_table(), sentences)
+    return np.diff(words.first), sentences
+
+
+def counts_of_parts(words: Words, starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """What `counts` gives for parts of texts that were cut already, where these are cut as by themselves.
+
+    That is so where what bounds a part is an end of a text or white space that is no space (chunks are cut by
+    themselves, but for neighbours that one space parts), and where nothing in it is `REFUSED`.
+
+    Args:
+        words: of the texts.
+        starts: int64 [P], first byte of each part, rising.
+        stops: int64 [P], the byte after each; no part reaches into the next.
+    """
+    num_words, sentences = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
+    starts, stops = frozen(starts.view()), frozen(stops.view())
+    kernels.count_parts(words.buffer, starts, stops, words[1:3], class_table(), num_words, sentences)
+    return num_words, sentences
 
 
 def _words(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Words, Ints, Ints]:

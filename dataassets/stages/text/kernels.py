@@ -355,18 +355,47 @@ def count_sentences(
     """Fill int64 [T] with the number of sentences of texts whose words (starts, stops, first) are given."""
     word_starts, word_stops, first = words
     for t in range(len(starts)):
-        num, seen, last = np.int64(starts[t] < stops[t]), False, starts[t]
-        for w in range(first[t], first[t + 1]):
-            start, stop = word_starts[w], word_stops[w]
-            if seen and _is_blank(buffer, last, start):
-                num += 1
-                seen = False
-            mark, punct = _kind(buffer, start, stop, table)
-            if seen and not mark and not punct:
-                num += 1
-                seen = False
-            seen, last = seen or mark, stop
-        out[t] = num + (seen and _is_blank(buffer, last, stops[t]))
+        out[t] = _num_sentences(buffer, starts[t], stops[t], word_starts, word_stops, first[t], first[t + 1], table)
+
+
+@compiled
+def count_parts(
+    buffer: Bytes, starts: Ints, stops: Ints, words: tuple[Ints, Ints], table: Bytes, out_words: Ints,
+    out_sentences: Ints,
+) -> None:  # fmt: skip
+    """Fill two int64 [P] with numbers of words and sentences of parts of texts, in order, no word across their ends."""
+    word_starts, word_stops = words
+    w = np.int64(0)
+    for p in range(len(starts)):
+        while w < len(word_starts) and word_starts[w] < starts[p]:
+            w += 1
+        begin = w
+        while w < len(word_starts) and word_stops[w] <= stops[p]:
+            w += 1
+        out_words[p] = w - begin
+        out_sentences[p] = _num_sentences(buffer, starts[p], stops[p], word_starts, word_stops, begin, w, table)
+
+
+@compiled
+def _num_sentences(
+    buffer: Bytes, start: Int, stop: Int, word_starts: Ints, word_stops: Ints, begin: Int, end: Int, table: Bytes
+) -> Int:
+    """Sentences of a text whose words are those from `begin` up to `end`."""
+    num, seen, last = np.int64(start < stop), False, start
+    for w in range(begin, end):
+        first = buffer[word_starts[w]]
+        if not seen and first < 0x80 and not table[first] & END_MARK:
+            last = word_stops[w]
+            continue
+        if seen and _is_blank(buffer, last, word_starts[w]):
+            num += 1
+            seen = False
+        mark, punct = _kind(buffer, word_starts[w], word_stops[w], table)
+        if seen and not mark and not punct:
+            num += 1
+            seen = False
+        seen, last = seen or mark, word_stops[w]
+    return num + (seen and _is_blank(buffer, last, stop))
 
 
 @compiled

@@ -43,7 +43,7 @@ def measure(texts: Texts, *, settings: Filter) -> Columns:
     own, (buffer, offsets) = knobs(settings), texts.utf8
     columns = _of_lines_and_words(texts, own["stop_words"])
     columns |= _of_shape(buffer, offsets, columns["num_words"], own["short_line_length"])
-    return columns | _of_c4(buffer, offsets, own)
+    return columns | _of_c4(texts, own)
 
 
 def _of_lines_and_words(texts: Texts, stop_words: list[str]) -> Columns:
@@ -92,12 +92,13 @@ def _of_shape(buffer: "Bytes", offsets: "Ints", num_words: "Ints", short_length:
     }
 
 
-def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
+def _of_c4(texts: Texts, own: dict[str, Any]) -> Columns:
     """What C4 keeps, and the shape of the text that it makes; null where it refuses the document."""
     from dataassets.stages.filter import c4
-    from dataassets.stages.filter.rewritten import rewrite
-    from dataassets.stages.text import class_table, sentence_counts, word_counts
+    from dataassets.stages.filter.rewritten import count_kept, rewrite
+    from dataassets.stages.text import class_table
 
+    buffer, offsets = texts.utf8
     starts, stops, table = offsets[:-1], offsets[1:], class_table()
     chosen, first = np.empty(c4.count_all_lines(buffer, starts, stops, table), np.int64), np.empty_like(offsets)
     refused = np.zeros(len(starts), np.int64)
@@ -105,9 +106,8 @@ def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
     c4.choose_lines(buffer, starts, stops, table, settings, chosen, first, refused)
     kept = chosen[: first[-1]]
     text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"])
-    sentences = np.concatenate([[0], np.cumsum(sentence_counts(text.lines, *text.line_spans))])
-    num_words = word_counts(text.buffer, text.offsets)
-    measured = {"num_sentences": sentences[first[1:]] - sentences[first[:-1]], "num_words": num_words}
+    num_words, num_sentences = count_kept(texts.words, buffer, text=text, first=first)
+    measured = {"num_sentences": num_sentences, "num_words": num_words}
     measured |= _of_shape(text.buffer, text.offsets, num_words, own["short_line_length"])
     lines_DK = pa.ListArray.from_arrays(pa.array(first, pa.int32()), pa.array(kept, pa.int32()))
     gone = pa.array(refused != c4.KEPT)
