@@ -19,7 +19,7 @@ from bench_corpora import corpora, size, thinned
 
 from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition
 from dataassets.records import DOCUMENTS
-from dataassets.stages.filter import judge, measure, signals, warm_up
+from dataassets.stages.filter import judge, language, measure, warm_up
 
 HERE = Path(__file__).parent
 PEERS = Path(os.environ.get("DATAASSETS_PEERS", HERE.parents[1] / ".peers"))
@@ -51,7 +51,7 @@ def table_of(texts):
 @pytest.fixture(autouse=True)
 def _filters_alone(monkeypatch):
     """No language id, which datatrove's four filters do not have either; and one core for both."""
-    monkeypatch.setattr(signals, "identify", lambda texts: (["en"] * len(texts), np.ones(len(texts), np.float32)))
+    monkeypatch.setattr(language, "identify", lambda texts: (["en"] * len(texts), np.ones(len(texts), np.float32)))
     os.sched_setaffinity(0, {max(CORES)})
     warm_up()
     yield
@@ -129,7 +129,7 @@ def both_halves(pool, halves):
 def measured(documents):
     """All statistics; a worker process has no patch, so it asks for no language by itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signals, "identify", lambda texts: (["en"] * len(texts), np.ones(len(texts), np.float32)))
+        patch.setattr(language, "identify", lambda texts: (["en"] * len(texts), np.ones(len(texts), np.float32)))
         return len(measure(documents, settings=CHAIN)[0])
 
 
