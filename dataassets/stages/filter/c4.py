@@ -8,7 +8,20 @@ Shapes: D documents, K kept lines of all of them.
 import numpy as np
 
 from dataassets.stages.filter.lines import next_line, strip
-from dataassets.stages.text import DIGIT, EIGHT, SPACE, Bytes, Int, Ints, compiled, decode, load64, store64, where_is
+from dataassets.stages.text import (
+    DIGIT,
+    EIGHT,
+    SPACE,
+    Bytes,
+    Int,
+    Ints,
+    compiled,
+    decode,
+    inner,
+    load64,
+    store64,
+    where_is,
+)
 
 KEPT, LOREM_IPSUM, CURLY_BRACKET = 0, 1, 2  # why a document is refused, or that it is not
 REFUSALS = ("", "lorem_ipsum", "curly_bracket")
@@ -90,7 +103,7 @@ def choose_lines(
     out_first[len(starts)] = kept
 
 
-@compiled
+@inner
 def _judge_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, knobs: Ints, scratch: Bytes) -> Int:
     """0 keeps the line, _LOREM and _CURLY refuse the document, anything else drops the line."""
     start, stop = strip(buffer, start, stop, table)
@@ -112,7 +125,7 @@ def _judge_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, knobs: Ints,
     return np.int64(0)
 
 
-@compiled
+@inner
 def _longest_word(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
     """Characters of the longest word between white space."""
     longest, length, at = 0, 0, start
@@ -124,7 +137,7 @@ def _longest_word(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
     return longest
 
 
-@compiled
+@inner
 def _has_words(buffer: Bytes, start: Int, stop: Int, wanted: Int, table: Bytes) -> bool:
     """Whether there are so many words between white space."""
     num, inside, at = 0, False, start
@@ -137,7 +150,7 @@ def _has_words(buffer: Bytes, start: Int, stop: Int, wanted: Int, table: Bytes) 
     return num >= wanted
 
 
-@compiled
+@inner
 def _hints(line: Bytes) -> tuple[bool, bool, bool]:
     """Whether a line has an opening bracket, a curly one, and a pair of letters that the other patterns hold.
 
@@ -157,7 +170,7 @@ def _hints(line: Bytes) -> tuple[bool, bool, bool]:
     return brackets != 0, curly != 0, hints != 0
 
 
-@compiled
+@inner
 def _edit(buffer: Bytes, start: Int, stop: Int, table: Bytes, citations: Int, out: Bytes, at: Int) -> Int:
     """Write a line less its citations from `at` on; returns where it ends."""
     while start < stop:
@@ -180,7 +193,7 @@ def _edit(buffer: Bytes, start: Int, stop: Int, table: Bytes, citations: Int, ou
     return at
 
 
-@compiled
+@inner
 def _citation(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
     """The byte after [12], [], [edit] or [citation needed] at an opening bracket; `start` where it is none of them."""
     at = start + 1
@@ -198,7 +211,7 @@ def _citation(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
     return start
 
 
-@compiled
+@inner
 def _starts_with(buffer: Bytes, start: Int, stop: Int, text: Bytes) -> bool:
     if start + len(text) > stop:
         return False
@@ -208,7 +221,7 @@ def _starts_with(buffer: Bytes, start: Int, stop: Int, text: Bytes) -> bool:
     return True
 
 
-@compiled
+@inner
 def _ends_a_sentence(line: Bytes) -> bool:
     """Ends in . ? ! or a straight quote, but not in three dots."""
     size = len(line)
@@ -220,7 +233,7 @@ def _ends_a_sentence(line: Bytes) -> bool:
     return last in (46, 63, 33, 34, 39)
 
 
-@compiled
+@inner
 def _search(line: Bytes, size: Int) -> Int:
     """Kinds of patterns in a line, lower-cased: bits of _LOREM, _JAVASCRIPT, _CURLY, _POLICY. Lower-cases in place."""
     length = np.int64(0)
@@ -288,6 +301,5 @@ def trim(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out: Bytes, out
     for d in range(len(starts)):
         out_offsets[d] = size
         start, stop = strip(buffer, starts[d], stops[d], table)
-        out[size : size + stop - start] = buffer[start:stop]
-        size += stop - start
+        size = _edit(buffer, start, stop, table, 0, out, size)
     out_offsets[len(starts)] = size

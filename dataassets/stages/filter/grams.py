@@ -9,7 +9,7 @@ Shapes: D documents, W words of all of them, N words of one, Q quantities.
 
 import numpy as np
 
-from dataassets.stages.filter.repeats import keep_repeated, most_frequent, num_slots, seen_before
+from dataassets.stages.filter.repeats import clear, keep_repeated, most_frequent, num_slots, seen_before
 from dataassets.stages.text import (
     ALPHA,
     EIGHT,
@@ -22,6 +22,7 @@ from dataassets.stages.text import (
     decode,
     hash64,
     head64,
+    inner,
     load64,
     mix64,
     store64,
@@ -75,8 +76,8 @@ def count_words(
             out[n + 3] = _seen_n_grams(joined, at[: b - a + 1], chars, begins, some[:num], slots, hashes, n)
 
 
-@compiled
-def _read(
+@inner
+def _read(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, joined: Bytes, at: Ints, chars: Ints, keys: Hashes,
     out: Ints,
 ) -> None:  # fmt: skip
@@ -111,7 +112,7 @@ def _read(
     out[1], out[2], out[3] = nonsymbol, nonsymbol_chars, alpha
 
 
-@compiled
+@inner
 def _char_classes(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, bool, bool]:
     """Characters of a word, whether one is a letter, whether all are symbols."""
     some: Int = 0
@@ -126,7 +127,7 @@ def _char_classes(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[I
     return length, some & ALPHA != 0, every & SYMBOL != 0
 
 
-@compiled
+@inner
 def _num_found(keys: Hashes, wanted: Hashes) -> Int:
     """How many different wanted hashes occur among the keys."""
     bits, low = np.uint64(0), np.uint64(63)
@@ -142,7 +143,7 @@ def _num_found(keys: Hashes, wanted: Hashes) -> Int:
     return num
 
 
-@compiled
+@inner
 def _top_n_grams(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     keys: Hashes, chars: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, slots: Ints, counts: Ints,
     out: Ints,
@@ -167,7 +168,7 @@ def _top_n_grams(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         num = left
 
 
-@compiled
+@inner
 def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, begins: Bytes) -> Int:
     """Words where an n-gram may begin that repeats: fill `some`, return how many.
 
@@ -200,20 +201,20 @@ def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashe
     return num
 
 
-@compiled
+@inner
 def _seen_n_grams(
     joined: Bytes, at: Ints, chars: Ints, begins: Bytes, some: Ints, slots: Ints, hashes: Hashes, n: Int
 ) -> Int:
     """Characters of the n-grams seen before, by a walk that jumps over them. Words are joined without a separator."""
     total, free, num = np.int64(0), np.int64(0), np.int64(0)
     size = num_slots(len(some))
-    slots[:size] = 0
+    clear(slots, size)
     for k in range(len(some)):
         i = some[k]
         if i < free or i + n >= len(at):
             continue
         length = at[i + n] - at[i]
-        if length >= _LONG and begins[i] < 2 or length >= _SHORT and begins[i] < 1:
+        if (length >= _LONG and begins[i] < 2) or (length >= _SHORT and begins[i] < 1):
             continue
         hashes[num] = hash64(joined, at[i], at[i + n])
         if seen_before(hashes, num, slots, size):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataassets.stages.filter.ftz import LABEL
-from dataassets.stages.text import Bytes, Ints, compiled
+from dataassets.stages.text import Bytes, Ints, compiled, inner
 
 Floats = npt.NDArray[np.float32]
 
@@ -47,7 +47,7 @@ class Table(NamedTuple):
     used: Ints
 
 
-@compiled
+@inner
 def _equal(buffer: Bytes, start: int, stop: int, other: Bytes, length: int) -> bool:
     if stop - start != length:
         return False
@@ -57,7 +57,7 @@ def _equal(buffer: Bytes, start: int, stop: int, other: Bytes, length: int) -> b
     return True
 
 
-@compiled
+@inner
 def _slot(
     buffer: Bytes,
     start: int,
@@ -79,7 +79,7 @@ def _slot(
         slot = (slot + np.uint64(1)) & mask
 
 
-@compiled
+@inner
 def _add_ngrams(
     word: Bytes,
     length: int,
@@ -134,7 +134,7 @@ def enter_vocabulary(word: Bytes, row: int, model: Model, table: Table) -> None:
     table.used[0] += 1
 
 
-@compiled
+@inner
 def _is_space(b: int) -> bool:
     """What fastText cuts words at: space, TAB to CR, NUL."""
     return b == 32 or 9 <= b <= 13 or b == 0
@@ -206,7 +206,7 @@ def label_all(  # noqa: C901, PLR0915 - one hot loop: calls with the tables cost
         label_D[d], score_D[d] = _best(hidden, model)
 
 
-@compiled
+@inner
 def _best(hidden: Floats, model: Model) -> tuple[int, float]:
     """The likeliest label: depth first through the tree, leaving out branches below the best leaf so far."""
     num_labels = len(model.tree) + 1

@@ -24,6 +24,7 @@ from dataassets.stages.text import (
     decode,
     has_below,
     head64,
+    inner,
     load64,
     low_zeros,
     mix64,
@@ -41,7 +42,7 @@ _ONE, _SEVEN, _BLANKS = np.uint64(1), np.uint64(7), np.uint64(0x2020202020202020
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@inner
 def strip(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
     """The text less white space at both ends; an empty one lies at `stop`."""
     while start < stop:
@@ -58,7 +59,7 @@ def strip(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, Int]
     return start, stop
 
 
-@compiled
+@inner
 def last_char(buffer: Bytes, start: Int, stop: Int) -> Int:
     """First byte of the last character of a text that is not empty."""
     at = stop - 1
@@ -67,7 +68,7 @@ def last_char(buffer: Bytes, start: Int, stop: Int) -> Int:
     return at
 
 
-@compiled
+@inner
 def next_line(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
     """End of the line that starts at a byte and start of the one after it, as str.splitlines cuts."""
     while at < stop:
@@ -85,7 +86,7 @@ def next_line(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, Int
     return stop, stop
 
 
-@compiled
+@inner
 def _may_end_a_line(x: np.uint64) -> bool:
     """Whether one of eight bytes is such as line ends begin with."""
     found = has_below(x, _BLANK)
@@ -94,7 +95,7 @@ def _may_end_a_line(x: np.uint64) -> bool:
     return found != 0
 
 
-@compiled
+@inner
 def cut(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, start: Int, stop: Int, table: Bytes, out_ends: Ints, out_other: Bytes, out_chars: Ints,
     out_hashes: Hashes, out_marks: Ints,
@@ -149,20 +150,20 @@ def cut(  # noqa: PLR0913 (a kernel takes arrays, not objects)
             h, chars, dots, other, begin = _BASE, np.int64(0), np.int64(0), False, at
 
 
-@compiled
+@inner
 def _is_line_end(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> bool:
     """Whether a character that is cut by str.splitlines starts here."""
     byte = buffer[at]
     return (byte < 0x20 or byte == 0xC2 or byte == 0xE2) and table[decode(buffer, at, stop)[0]] & LINE_END != 0
 
 
-@compiled
+@inner
 def _is_ellipsis(buffer: Bytes, at: Int, stop: Int) -> bool:
     """Whether the one character for three dots starts here."""
     return buffer[at] == 0xE2 and at + 2 < stop and buffer[at + 1] == 0x80 and buffer[at + 2] == 0xA6
 
 
-@compiled
+@inner
 def _hash(buffer: Bytes, start: Int, stop: Int) -> np.uint64:
     """Hash of a segment."""
     h = _BASE
@@ -171,7 +172,7 @@ def _hash(buffer: Bytes, start: Int, stop: Int) -> np.uint64:
     return mix64(h, np.uint64(stop - start))
 
 
-@compiled
+@inner
 def _most_segments(buffer: Bytes, starts: Ints, stops: Ints) -> Int:
     """Most segments of one document, at least."""
     most = np.int64(0)
@@ -197,9 +198,11 @@ def count_lines(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out_DL: 
     marks = np.empty(2, np.int64)
     for d in range(len(starts)):
         start, stop, out = starts[d], stops[d], out_DL[d]
-        marks[:] = 0
+        marks[0], marks[1] = 0, 0
         num = cut(buffer, start, stop, table, ends, other, chars, hashes, marks)
-        out[0], out[7], out[8] = chars[:num].sum() + num - 1, marks[0], marks[1]
+        out[0], out[7], out[8] = num - 1, marks[0], marks[1]
+        for s in range(num):
+            out[0] += chars[s]
         _count_paragraphs(buffer, start, stop, table, ends[:num], chars, hashes, keys, sizes, slots, out)
         _count_pieces(buffer, start, stop, ends[:num], chars, hashes, keys, sizes, slots, out)
         begin = start
@@ -214,7 +217,7 @@ def count_lines(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out_DL: 
             begin = after
 
 
-@compiled
+@inner
 def _count_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, out: Ints) -> None:
     """Add a line, as str.splitlines cuts it."""
     out[9] += 1
@@ -225,7 +228,7 @@ def _count_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, out: Ints) -
         out[11] += _ends_in_ellipsis(buffer, first, last)
 
 
-@compiled
+@inner
 def _ends_in_ellipsis(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Ends in three dots or in the one character for them."""
     point, _ = decode(buffer, last_char(buffer, start, stop), stop)
@@ -233,7 +236,7 @@ def _ends_in_ellipsis(buffer: Bytes, start: Int, stop: Int) -> bool:
     return bool(dots or point == 0x2026)
 
 
-@compiled
+@inner
 def _count_pieces(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, start: Int, stop: Int, ends: Ints, chars: Ints, hashes: Hashes, keys: Hashes, sizes: Ints,
     slots: Slots, out: Ints,
@@ -252,7 +255,7 @@ def _count_pieces(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     out[5] += outer == 2
 
 
-@compiled
+@inner
 def _count_paragraphs(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, start: Int, stop: Int, table: Bytes, ends: Ints, chars: Ints, hashes: Hashes, keys: Hashes,
     sizes: Ints, slots: Slots, out: Ints,
@@ -281,7 +284,7 @@ def _count_paragraphs(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     out[2], out[3] = count_repeats(keys, sizes, num, slots)
 
 
-@compiled
+@inner
 def _num_chars(buffer: Bytes, start: Int, stop: Int) -> Int:
     num = np.int64(0)
     for at in range(start, stop):
@@ -318,7 +321,7 @@ def count_shape(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_le
         out[3] = count_repeats(hashes, chars, num, slots)[1]
 
 
-@compiled
+@inner
 def _is_blank(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> bool:
     """Whether all characters are white space."""
     at = start

@@ -5,30 +5,16 @@ Words are those of spaCy 3.8's blank English tokenizer, sentences those of its s
 """
 
 from dataassets.stages.text.buffers import (
-    EIGHT,
     FNV_BASIS,
     FNV_PRIME,
-    ONES,
-    TOPS,
     Bytes,
     Hashes,
     Int,
     Ints,
-    compiled,
-    count_ones,
     decode,
     fnv1a,
     frozen,
-    has_below,
-    hash64,
-    head64,
-    load64,
-    low_zeros,
-    mix64,
-    num_followers,
-    store64,
     utf8_buffers,
-    where_is,
 )
 from dataassets.stages.text.chunks import Words, counts, counts_of_parts, sentence_counts, word_counts, word_spans
 from dataassets.stages.text.classes import (
@@ -45,6 +31,22 @@ from dataassets.stages.text.classes import (
     class_table,
     code_points,
 )
+from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.eight import (
+    EIGHT,
+    ONES,
+    TOPS,
+    count_ones,
+    has_below,
+    hash64,
+    head64,
+    load64,
+    low_zeros,
+    mix64,
+    num_followers,
+    store64,
+    where_is,
+)
 from dataassets.stages.text.plain import REFUSED, sentences, words
 
 __all__ = [
@@ -56,13 +58,13 @@ __all__ = [
     "FNV_PRIME",
     "LINE_END",
     "LINE_ENDS",
+    "ONES",
     "OTHER_SYMBOLS",
     "REFUSED",
     "SPACE",
     "SYMBOL",
     "TERMINAL",
     "TERMINAL_MARKS",
-    "ONES",
     "TOPS",
     "Bytes",
     "Hashes",
@@ -81,12 +83,13 @@ __all__ = [
     "has_below",
     "hash64",
     "head64",
+    "inner",
     "load64",
     "low_zeros",
     "mix64",
+    "num_followers",
     "sentence_counts",
     "sentences",
-    "num_followers",
     "store64",
     "utf8_buffers",
     "where_is",

@@ -11,22 +11,10 @@ Shapes: T texts, C chunks, S slots (a power of two), W words.
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text.buffers import (
-    TOPS,
-    Bytes,
-    Hashes,
-    Int,
-    Ints,
-    compiled,
-    decode,
-    has_below,
-    hash64,
-    head64,
-    load64,
-    low_zeros,
-    where_is,
-)
+from dataassets.stages.text.buffers import Bytes, Hashes, Int, Ints, decode
 from dataassets.stages.text.classes import ALPHA, END_MARK, PUNCT, SPACE
+from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.eight import TOPS, has_below, hash64, head64, load64, low_zeros, where_is
 
 HEADER = 8  # bytes of a record before its chunk: length, number of words, JOINED or not, 0, two codes of 16 bits
 _TOGETHER = 128  # chunks that are looked up together
@@ -103,7 +91,7 @@ def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     )
 
 
-@compiled
+@inner
 def _look_up(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, starts: Ints, stops: Ints, a: Int, b: Int, slots: Hashes, arena: Bytes, used: Int,
     records: Ints, heads: Hashes, new: Ints, num_new: Int,
@@ -143,7 +131,7 @@ def read_heads(records: Ints, arena: Bytes, out_heads: Hashes) -> None:
             out_heads[c] = load64(arena, records[c])
 
 
-@compiled
+@inner
 def _leads(table: Bytes) -> Ints:
     """What the first byte of a character tells: 1 white space, 0 none, _LOOK where only the character does."""
     leads = np.zeros(256, np.int64)
@@ -154,14 +142,14 @@ def _leads(table: Bytes) -> Ints:
     return leads
 
 
-@compiled
+@inner
 def _space(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> Int:
     """Width in bytes of the character that starts here if it is white space, else 0."""
     point, width = decode(buffer, at, stop)
     return width if table[point] & SPACE else np.int64(0)
 
 
-@compiled
+@inner
 def _end_of_chunk(buffer: Bytes, at: Int, stop: Int, leads: Ints, table: Bytes) -> Int:
     """The next white space, or `stop`: eight bytes are passed at once where none can begin a space."""
     while at < stop:
@@ -182,7 +170,7 @@ def _end_of_chunk(buffer: Bytes, at: Int, stop: Int, leads: Ints, table: Bytes) 
     return stop
 
 
-@compiled
+@inner
 def _record(buffer: Bytes, start: Int, stop: Int, slots: Hashes, arena: Bytes, used: Int) -> tuple[Int, bool]:
     """Place of a chunk's record, and whether it is new: then it lies at `used` and has no words yet."""
     size = stop - start
@@ -201,7 +189,7 @@ def _record(buffer: Bytes, start: Int, stop: Int, slots: Hashes, arena: Bytes, u
     return used, True
 
 
-@compiled
+@inner
 def _slot(buffer: Bytes, start: Int, size: Int, h: np.uint64, slots: Hashes, arena: Bytes) -> Int:
     """The slot of a chunk's record, or the free one where it is to be put."""
     mask = np.int64(len(slots) - 1)
@@ -215,7 +203,7 @@ def _slot(buffer: Bytes, start: Int, size: Int, h: np.uint64, slots: Hashes, are
     return at
 
 
-@compiled
+@inner
 def _same(a: Bytes, at: Int, b: Bytes, there: Int, size: Int) -> bool:
     for k in range(0, size, 8):  # noqa: SIM110 (any() is no numba)
         if head64(a, at + k, size - k) != head64(b, there + k, size - k):
@@ -253,7 +241,7 @@ def learn_plain(arena: Bytes, slots: Hashes, new: Ints, table: Bytes, out_left: 
     return num
 
 
-@compiled
+@inner
 def _learn_one(arena: Bytes, place: Int, lo: Int, hi: Int, slots: Hashes, table: Bytes) -> bool:
     """Write the record of a chunk with a mark before `lo` and from `hi` on; False where that wants the rules."""
     start, stop = place + HEADER, place + HEADER + np.int64(arena[place])
@@ -272,7 +260,7 @@ def _learn_one(arena: Bytes, place: Int, lo: Int, hi: Int, slots: Hashes, table:
     return True
 
 
-@compiled
+@inner
 def _write(arena: Bytes, place: Int, lo: Int, hi: Int, head: Int, tail: Int) -> None:
     """Fill the record of a chunk that is cut at `lo` and `hi`, each where it is no end of the chunk."""
     start, stop = place + HEADER, place + HEADER + np.int64(arena[place])
@@ -291,7 +279,7 @@ def _write(arena: Bytes, place: Int, lo: Int, hi: Int, head: Int, tail: Int) -> 
         arena[place + 6 + k] = arena[tail + 6 + k] if tail != UNKNOWN else 0
 
 
-@compiled
+@inner
 def _known(arena: Bytes, start: Int, stop: Int, num_words: Int, slots: Hashes) -> tuple[Int, bool]:
     """Record of a part of a chunk, UNKNOWN where it has none; whether it has none, or so many words."""
     h = hash64(arena, start, stop)
@@ -299,7 +287,7 @@ def _known(arena: Bytes, start: Int, stop: Int, num_words: Int, slots: Hashes) -
     return place, place == UNKNOWN or arena[place + 1] == num_words
 
 
-@compiled
+@inner
 def _is_one_of(byte: Int, marks: Bytes) -> bool:
     for k in range(len(marks)):  # noqa: SIM110 (any() is no numba)
         if marks[k] == byte:
@@ -307,7 +295,7 @@ def _is_one_of(byte: Int, marks: Bytes) -> bool:
     return False
 
 
-@compiled
+@inner
 def _is_core(arena: Bytes, lo: Int, hi: Int, table: Bytes) -> bool:
     """Letters, digits and low lines, the latter not outside; if there are digits, one is last, so that no unit is."""
     if lo >= hi or arena[lo] == 95 or arena[hi - 1] == 95:
@@ -323,7 +311,7 @@ def _is_core(arena: Bytes, lo: Int, hi: Int, table: Bytes) -> bool:
     return not digits or 48 <= arena[hi - 1] <= 57
 
 
-@compiled
+@inner
 def _parts_dot(arena: Bytes, lo: Int, hi: Int) -> bool:
     """Whether a dot is cut from what stands before: after a small letter or digit, or two capitals; of ASCII only."""
     last = arena[hi - 1]
@@ -372,7 +360,7 @@ def find_touching(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     return num
 
 
-@compiled
+@inner
 def _codes(head: np.uint64, record: Int, codes: Ints) -> tuple[Int, Int, Int]:
     """Whether words of a chunk were joined, and the codes of its first and last word before that."""
     if record < 0:
@@ -464,7 +452,7 @@ def count_parts(
         out_sentences[p] = _num_sentences(buffer, starts[p], stops[p], word_starts, word_stops, begin, w, table)
 
 
-@compiled
+@inner
 def _num_sentences(
     buffer: Bytes, start: Int, stop: Int, word_starts: Ints, word_stops: Ints, begin: Int, end: Int, table: Bytes
 ) -> Int:
@@ -486,13 +474,13 @@ def _num_sentences(
     return num + (seen and _is_blank(buffer, last, stop))
 
 
-@compiled
+@inner
 def _is_blank(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Whether the white space between two words is a word to the rule of sentences: all is, but a single space."""
     return stop > start and not (stop == start + 1 and buffer[start] == 32)
 
 
-@compiled
+@inner
 def _kind(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[bool, bool]:
     """Whether a word is an end mark, and whether all of it is punctuation."""
     point, width = decode(buffer, start, stop)
