@@ -42,8 +42,19 @@ def _loaded() -> tuple[list[str], lid.Model, pa.Array]:
     assert (found.rows_RE.shape[1], len(found.ngram_row)) == (lid.SIZE, lid.BUCKET), "lid.176 is pinned by its hash"
     assert found.words[0] == lid.LINE_END, "every line ends in a word of the vocabulary"
     assert max(map(len, found.words)) <= lid.WORD_BYTES, "the vocabulary fits the table"
-    kept = np.packbits(found.ngram_row >= 0, bitorder="little")  # 250 kB that stay in the cache, beside 8 MB of rows
-    model = lid.Model(found.rows_RE, found.ngram_row, kept, found.minn, found.maxn, found.tree, found.nodes_KE)
+    is_kept = found.ngram_row >= 0
+    kept = np.packbits(is_kept, bitorder="little").view(np.uint64)
+    counts = is_kept.reshape(-1, 64).sum(axis=1)
+    model = lid.Model(
+        words=found.rows_RE[: len(found.words)],
+        ngrams=found.rows_RE[found.ngram_row[is_kept]],
+        kept=kept,
+        before=(np.cumsum(counts) - counts).astype(np.int32),
+        minn=found.minn,
+        maxn=found.maxn,
+        tree=found.tree,
+        nodes=found.nodes_KE,
+    )
     return found.labels, model, pa.array(found.words, pa.large_binary()).cast(pa.large_string())
 
 

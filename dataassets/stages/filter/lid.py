@@ -7,7 +7,8 @@ bits, since sums are taken word by word. What the table holds never changes a re
 Tables are larger than a core's caches. So many words are looked up together, and many n-grams: memory that is asked
 for before the first answer is used comes in a third of the time.
 
-Shapes: D documents, E = SIZE embedding size, K labels, N n-grams, S slots (a power of two), T words of the table.
+Shapes: D documents, E = SIZE embedding size, K labels, N n-grams, S slots (a power of two), T words of the table,
+W words of the vocabulary.
 """
 
 from typing import NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataassets.stages.filter.ftz import LABEL
-from dataassets.stages.text import EIGHT, Bytes, Hashes, Int, Ints, compiled, hash64, head64, inner
+from dataassets.stages.text import EIGHT, Bytes, Hashes, Int, Ints, compiled, count_ones, hash64, head64, inner
 
 Floats = npt.NDArray[np.float32]
 
@@ -29,15 +30,29 @@ _LABEL_A = np.uint64(int.from_bytes(LABEL[:8], "little"))  # a word that begins 
 _LABEL_B = np.uint64(LABEL[8])  # leaves it out
 OPEN, CLOSE = 60, 62  # < and > around each word
 _TOGETHER = 128  # words looked up together, and n-grams
+_ONE, _SIX = np.uint64(1), np.uint64(63)
 _LOW, _HIGH, _HALF = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000), np.uint64(32)
 
 
 class Model(NamedTuple):
-    """What the kernels read: `rows` [N, E] and their hashes, the tree of labels, its `nodes` [K - 1, E]."""
+    """What the kernels read.
 
-    rows: Floats
-    ngram_row: npt.NDArray[np.int32]
-    kept: Bytes
+    Args:
+        words: float32 [W, E], a row for each word of the vocabulary.
+        ngrams: float32 [N, E], a row for each n-gram that pruning left, in the order of their hashes.
+        kept: uint64 [BUCKET / 64], a bit for each hash: whether pruning left it.
+        before: int32 [BUCKET / 64], how many were left before each 64. The row of a hash is found in 380 kB that stay
+            in a core's cache, where an index of all hashes would take 8 MB.
+        minn: shortest n-gram, characters.
+        maxn: longest n-gram, characters.
+        tree: int32 [K - 1, 2], as of `ftz.Classifier`.
+        nodes: float32 [K - 1, E], as there.
+    """
+
+    words: Floats
+    ngrams: Floats
+    kept: Hashes
+    before: npt.NDArray[np.int32]
     minn: int
     maxn: int
     tree: npt.NDArray[np.int32]
@@ -107,11 +122,12 @@ def _put(
 def _add_rows(places: Ints, num: Int, model: Model, total: Floats) -> None:
     """Add the rows of n-grams to total [E]; `places` are overwritten."""
     for k in range(num):
-        places[k] = model.ngram_row[places[k]]
+        block, below = places[k] >> 6, (_ONE << (np.uint64(places[k]) & _SIX)) - _ONE
+        places[k] = model.before[block] + count_ones(model.kept[block] & below)
     for k in range(num):
         row = places[k]
         for e in range(SIZE):
-            total[e] += model.rows[row, e]
+            total[e] += model.ngrams[row, e]
 
 
 @inner
@@ -137,7 +153,7 @@ def _add_ngrams(word: Bytes, length: Int, model: Model, places: Ints, total: Flo
             if n >= model.minn:
                 place = np.int64(h % np.uint32(BUCKET))
                 places[num] = place
-                num += kept[place >> 3] >> (place & 7) & 1
+                num += np.int64(kept[place >> 6] >> (np.uint64(place) & _SIX) & _ONE)
         if num >= most:
             _add_rows(places, num, model, total)
             found, num = found + num, np.int64(0)
@@ -158,7 +174,7 @@ def _bracketed(buffer: Bytes, start: Int, stop: Int, short: Bytes) -> Bytes:
 
 @compiled
 def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table) -> None:
-    """Put the model's vocabulary in an empty table: word k is that of row k; the line end has no n-grams.
+    """Put the model's vocabulary in an empty table: the line end has no n-grams.
 
     Args:
         buffer: uint8 [bytes], the words one after another.
@@ -170,7 +186,7 @@ def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table) -
     for k in range(len(offsets) - 1):
         start, stop = offsets[k], offsets[k + 1]
         for e in range(SIZE):
-            total[e] = model.rows[k, e]
+            total[e] = model.words[k, e]
         count = np.int64(1)
         if not (stop - start == len(LINE_END) and head64(buffer, start, len(LINE_END)) == _END):
             word = _bracketed(buffer, start, stop, short)
@@ -266,11 +282,11 @@ def _ask(buffer: Bytes, starts: Ints, stops: Ints, num: Int, table: Table, hashe
 
 
 @inner
-def _learn(
+def _learn(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, start: Int, stop: Int, h: np.uint64, model: Model, table: Table, places: Ints, short: Bytes,
     total: Floats,
 ) -> Int:  # fmt: skip
-    """Number of a word, found or put in the table; where it is not kept, -1 - its embeddings, and total [E] their sum."""
+    """Number of a word, found or put in the table; where it is not kept, -1 - embeddings, and total [E] their sum."""
     slot, keeps = np.int64(0), stop - start <= WORD_BYTES
     if keeps:
         slot, number = _find(buffer, start, stop, h, table.slots, table.keys)
