@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loader.device import Loader
     from loader.errors import DatasetError, LoaderError, ManifestError, SettingError, ShardError, StateError
-    from loader.stream import BatchStream, TokenDataset, explain
+    from loader.stream import BatchStream, Mix, TokenDataset, explain
 
 __all__ = [
     "BatchStream",
@@ -22,13 +22,17 @@ __all__ = [
     "Loader",
     "LoaderError",
     "ManifestError",
+    "Mix",
     "SettingError",
     "ShardError",
     "StateError",
     "TokenDataset",
     "explain",
 ]
-_ROOMS = {"Loader": "loader.device", **dict.fromkeys(("BatchStream", "TokenDataset", "explain"), "loader.stream")}
+_ROOMS = {
+    "Loader": "loader.device",
+    **dict.fromkeys(("BatchStream", "Mix", "TokenDataset", "explain"), "loader.stream"),
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

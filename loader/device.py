@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from loader.errors import SettingError
-from loader.stream import BatchStream, TokenDataset
+from loader.stream import BatchStream, Mix, TokenDataset
 from loader.stream.batches import NumpyBatch
 
 TensorBatch = dict[str, torch.Tensor]
@@ -24,14 +24,17 @@ class Loader:
     epoch. After a checkpoint: `load_state_dict`, then `for` without `set_epoch`, which would rewind.
 
     Args:
-        dataset: the rows.
+        dataset: the rows: a TokenDataset, or a Mix of several.
         batch_size: B, rows of this rank and step.
         seed: of the order.
         rank: 0 to world_size - 1. Rank and world size not given come from torch.distributed where it is initialised,
             else from RANK and WORLD_SIZE in the environment, else they are 0 and 1.
         world_size: number of ranks that share the rows.
-        shuffle: "global", or None for the rows as they lie.
-        tail: "drop": rows at the end that fill no whole global step are left out (`num_tail_rows`).
+        shuffle: "global"; "block" for cold or remote data, which keeps rows of 256 near each other (`loader.order`);
+            None for the rows as they lie.
+        tail: what becomes of rows at the end that fill no whole global step: "drop" leaves them out
+            (`num_tail_rows`); "pad_masked" fills the step with rows whose labels are all -100, "wrap" with the first
+            rows of the epoch (`num_extra_rows`).
         device: where the tensors go; None = cpu. For CUDA they are pinned and copied without blocking, on the
             consumer's current stream.
         prefetch: batches made ahead by background threads; 0 makes each when it is asked for.
@@ -44,7 +47,7 @@ class Loader:
 
     def __init__(  # noqa: PLR0913 - the public face of DESIGN.md section 7
         self,
-        dataset: TokenDataset,
+        dataset: TokenDataset | Mix,
         *,
         batch_size: int,
         seed: int = 1,
@@ -79,7 +82,8 @@ class Loader:
         """Give the batches from the current state to the end of the epoch.
 
         Yields:
-            {"input_ids": int64 [B, T], "labels": int64 [B, T]}, both contiguous, never overwritten while held.
+            {"input_ids": int64 [B, T], "labels": int64 [B, T]} and the data set's boundaries, all contiguous, never
+            overwritten while held.
 
         Raises:
             ShardError: a shard that cannot be read.
@@ -105,6 +109,11 @@ class Loader:
     def num_tail_rows(self) -> int:
         """Rows that this epoch leaves out at its end."""
         return self._stream.num_tail_rows
+
+    @property
+    def num_extra_rows(self) -> int:
+        """Padded or repeated rows that fill this epoch's last step up, over all ranks."""
+        return self._stream.num_extra_rows
 
     def state_dict(self) -> dict[str, Any]:
         """Give the state after the last batch delivered, whatever was made ahead; a small dict for JSON."""

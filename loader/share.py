@@ -1,6 +1,7 @@
 """Who gets which rows: pure arithmetic on positions of the epoch's order.
 
-A global step takes world_size * batch_size consecutive positions; rank r gets the r-th slice of them.
+A global step takes world_size * batch_size consecutive positions; rank r gets the r-th slice of them. Positions that
+fill no whole step at the end of an epoch are its tail: left out, or filled up to a whole step.
 
 Shapes: K steps, B rows a batch.
 """
@@ -12,7 +13,8 @@ import numpy.typing as npt
 
 from loader.errors import SettingError
 
-TAILS = ("drop",)
+TAILS = ("drop", "pad_masked", "wrap")
+PAD = -1  # the position of a row that is none: all its labels are masked
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Share:
         rank: 0 to world_size - 1.
         world_size: number of ranks.
         batch_size: B, rows of one rank and step.
-        tail: what becomes of the rows that fill no whole global step; "drop" leaves them out, counted.
+        tail: what becomes of the rows that fill no whole global step: "drop" leaves them out; "pad_masked" fills the
+            step with rows that are none, "wrap" with the first rows of the epoch. Both are counted.
 
     Raises:
         SettingError: a number out of its range, or a tail that is not available.
@@ -33,6 +36,8 @@ class Share:
     [[15, 16, 17], [21, 22, 23]]
     >>> share.steps_between(12, 25), share.tail_rows(12, 25)
     (2, 1)
+    >>> Share(rank=1, world_size=2, batch_size=3, tail="wrap").placed(np.array([12, 13]), num_rows=13).tolist()
+    [12, 0]
     """
 
     rank: int
@@ -47,8 +52,7 @@ class Share:
         if type(self.rank) is not int or not 0 <= self.rank < self.world_size:
             raise SettingError(f"rank = {self.rank!r}, wanted 0 to world_size - 1 = {self.world_size - 1}")
         if self.tail not in TAILS:
-            later = " ('pad_masked' and 'wrap' are not available yet)" if self.tail in ("pad_masked", "wrap") else ""
-            raise SettingError(f"tail = {self.tail!r}, wanted 'drop'{later}")
+            raise SettingError(f"tail = {self.tail!r}, wanted one of {TAILS}")
 
     @property
     def rows_per_step(self) -> int:
@@ -56,12 +60,17 @@ class Share:
         return self.world_size * self.batch_size
 
     def steps_between(self, start: int, stop: int) -> int:
-        """Give the number of whole global steps in positions start, ..., stop - 1."""
-        return max(0, stop - start) // self.rows_per_step
+        """Give the number of global steps in positions start, ..., stop - 1; one more where a tail is filled up."""
+        num = max(0, stop - start)
+        return num // self.rows_per_step if self.tail == "drop" else -(-num // self.rows_per_step)
 
     def tail_rows(self, start: int, stop: int) -> int:
-        """Give the number of positions after the last whole global step that starts at `start` or later."""
-        return max(0, stop - start) % self.rows_per_step
+        """Give the number of positions that are left out after the last whole global step from `start` on."""
+        return max(0, stop - start) % self.rows_per_step if self.tail == "drop" else 0
+
+    def extra_rows(self, start: int, stop: int) -> int:
+        """Give the number of rows that fill the last step up: padded or repeated ones."""
+        return 0 if self.tail == "drop" else -max(0, stop - start) % self.rows_per_step
 
     def positions(self, start: int, *, num_steps: int) -> npt.NDArray[np.int64]:
         """Give this rank's positions in the steps from position `start` on.
@@ -75,3 +84,14 @@ class Share:
         """
         first_K = start + self.rank * self.batch_size + self.rows_per_step * np.arange(num_steps, dtype=np.int64)
         return first_K[:, None] + np.arange(self.batch_size, dtype=np.int64)
+
+    def placed(self, positions: npt.NDArray[np.int64], *, num_rows: int) -> npt.NDArray[np.int64]:
+        """Give the positions where those beyond the epoch are filled up: PAD, or the epoch's first ones again.
+
+        Args:
+            positions: int64, any shape.
+            num_rows: rows of the epoch.
+        """
+        if self.tail == "wrap":
+            return positions % num_rows
+        return np.where(positions < num_rows, positions, PAD)

@@ -112,7 +112,7 @@ class LoaderState:
                     else f"build the loader with {name}={saved!r}"
                 )
                 raise StateError(f"state was saved at {name} = {saved!r}, but {where} has {found!r}; {mend}")
-        if self.rows > num_rows:
+        if self.rows - self.batch_size * self.world_size >= num_rows:  # the last step may have been filled up
             raise StateError(
                 f"state has consumed {self.rows} rows, but {where} has {num_rows}; load the state of this data"
             )

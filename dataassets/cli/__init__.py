@@ -6,7 +6,7 @@ from typing import IO, Any
 import click
 
 from dataassets.cli.building import InterruptedBuildError
-from dataassets.cli.commands import build, explain, gc, plan, ui, verify
+from dataassets.cli.commands import build, explain, gc, plan, show, ui, verify
 from dataassets.cli.demo.command import demo
 from dataassets.compute import ComputeError
 
@@ -56,7 +56,7 @@ def cli() -> None:
     """
 
 
-for _command in (demo, plan, build, ui, verify, explain, gc):
+for _command in (demo, show, plan, build, ui, verify, explain, gc):
     cli.add_command(_command)
 
 

@@ -14,7 +14,7 @@ import click
 from dataassets.cli import home, lineage, planning, screen
 from dataassets.cli.building import InterruptedBuildError, materialize, runs, targets
 from dataassets.compute import Executor, Kind
-from dataassets.recipe import Located, RecipeError, load
+from dataassets.recipe import Located, RecipeError, as_yaml, load
 from dataassets.runner import Work
 from dataassets.store import PRODUCTS, Files, Store, garbage
 from dataassets.store import verify as verify_folder
@@ -139,6 +139,16 @@ def plan(recipe: Path) -> None:
     work.validate()
     for part in planning.shown(work):
         screen.console.print(part)
+
+
+@click.command(short_help="A recipe with every default and preset written out.")
+@RECIPE
+def show(recipe: Path) -> None:
+    """Print a RECIPE as YAML with nothing left unsaid: defaults written out, presets replaced by what they are.
+
+    What is printed is a recipe again, and makes the same products.
+    """
+    click.echo(as_yaml(load(recipe).recipe), nl=False)
 
 
 def _reachable(located: Located, *, write: bool = False) -> Located:

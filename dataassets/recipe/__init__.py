@@ -3,14 +3,26 @@
 from dataassets.recipe.errors import RecipeError
 from dataassets.recipe.load import DEMO_FOLDER, RECIPE_ENV, Located, demo_text, find_or_demo, load, parse
 from dataassets.recipe.model import Clean, Compute, Dedup, Fields, MaxBad, MinHash, Mix, Recipe, Source, Tokenize
-from dataassets.recipe.rules import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Language, Length
+from dataassets.recipe.rules import (
+    C4,
+    Code,
+    Filter,
+    FineWeb,
+    GopherQuality,
+    GopherRepetition,
+    Language,
+    Length,
+    LineFilter,
+)
 from dataassets.recipe.snapshots import Snapshots
+from dataassets.recipe.written import as_yaml
 
 __all__ = [
     "C4",
     "DEMO_FOLDER",
     "RECIPE_ENV",
     "Clean",
+    "Code",
     "Compute",
     "Dedup",
     "Fields",
@@ -20,6 +32,7 @@ __all__ = [
     "GopherRepetition",
     "Language",
     "Length",
+    "LineFilter",
     "Located",
     "MaxBad",
     "MinHash",
@@ -29,6 +42,7 @@ __all__ = [
     "Snapshots",
     "Source",
     "Tokenize",
+    "as_yaml",
     "demo_text",
     "find_or_demo",
     "load",

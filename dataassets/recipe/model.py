@@ -133,7 +133,7 @@ class Mix(Model):
 
     tokens: int = Field(gt=0, description="tokens in all, train and val")
     weights: dict[str, float] = Field(min_length=1, description="share of the tokens from each source")
-    max_epochs: float = Field(4, gt=0, description="most times that a source may be repeated")
+    max_epochs: float = Field(4.0, gt=0, description="most times that a source may be repeated")
     val_fraction: float = Field(0.005, ge=0, lt=1, description="share of documents held out, by hash of their id")
     tokens_per_shard: int = Field(500_000_000, gt=0, description="most tokens in a shard (2 bytes each for gpt2)")
     seed: int = Field(1, ge=0, description="seed of the shuffle and of the choice of the remainder")

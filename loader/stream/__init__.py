@@ -3,5 +3,6 @@
 from loader.stream.batches import BatchStream
 from loader.stream.dataset import TokenDataset
 from loader.stream.explain import explain
+from loader.stream.mix import Mix
 
-__all__ = ["BatchStream", "TokenDataset", "explain"]
+__all__ = ["BatchStream", "Mix", "TokenDataset", "explain"]

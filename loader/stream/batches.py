@@ -16,13 +16,16 @@ import numpy.typing as npt
 
 from loader.errors import SettingError, StateError
 from loader.fetch import BufferPool
-from loader.order import BLOCK, Order
-from loader.share import Share
+from loader.order import BLOCK, Order, named
+from loader.share import PAD, Share
 from loader.state import LoaderState
 from loader.stream.dataset import TokenDataset
+from loader.stream.mix import Mix, MixOrder
 from loader.stream.stats import Stats
 
-NumpyBatch = dict[str, npt.NDArray[np.int64]]
+FIRST_STEPS = 8  # of which the order is evaluated at once; four times as many each time after
+
+NumpyBatch = dict[str, npt.NDArray[Any]]
 Batch = TypeVar("Batch")
 
 
@@ -33,13 +36,16 @@ class BatchStream:
     `for`, `seek`, `set_epoch` or `load_state_dict` ends the iterator before it.
 
     Args:
-        dataset: the rows.
+        dataset: the rows: a TokenDataset, or a Mix of several.
         batch_size: B, rows of this rank and step.
         seed: of the order.
         rank: 0 to world_size - 1.
         world_size: number of ranks that share the rows.
-        shuffle: "global", or None for the rows as they lie.
-        tail: "drop": rows at the end that fill no whole global step are left out (`num_tail_rows`).
+        shuffle: "global"; "block" for cold or remote data, which keeps rows of 256 near each other (`loader.order`);
+            None for the rows as they lie.
+        tail: what becomes of rows at the end that fill no whole global step: "drop" leaves them out
+            (`num_tail_rows`); "pad_masked" fills the step with rows whose labels are all -100, "wrap" with the first
+            rows of the epoch (`num_extra_rows`).
         prefetch: batches made ahead by background threads; 0 makes each when it is asked for.
         threads: background threads.
 
@@ -49,7 +55,7 @@ class BatchStream:
 
     def __init__(  # noqa: PLR0913 - the public face of DESIGN.md section 7
         self,
-        dataset: TokenDataset,
+        dataset: TokenDataset | Mix,
         *,
         batch_size: int,
         seed: int = 1,
@@ -79,7 +85,7 @@ class BatchStream:
             stride=dataset.stride,
             shift=dataset.shift,
             packing=dataset.packing,
-            shuffle=shuffle,
+            shuffle=named(shuffle),
             seed=seed,
             epoch=0,
             rows=0,
@@ -99,7 +105,8 @@ class BatchStream:
         """Give the batches from the current state to the end of the epoch.
 
         Yields:
-            {"input_ids": int64 [B, T], "labels": int64 [B, T]}, both contiguous, never overwritten while held.
+            {"input_ids": int64 [B, T], "labels": int64 [B, T]} and the data set's boundaries, all contiguous, never
+            overwritten while held.
 
         Raises:
             ShardError: a shard that cannot be read.
@@ -126,6 +133,11 @@ class BatchStream:
     def num_tail_rows(self) -> int:
         """Rows that this epoch leaves out at its end."""
         return self._share.tail_rows(self._state.since_rows, len(self.dataset))
+
+    @property
+    def num_extra_rows(self) -> int:
+        """Padded or repeated rows that fill this epoch's last step up, over all ranks."""
+        return self._share.extra_rows(self._state.since_rows, len(self.dataset))
 
     def state_dict(self) -> dict[str, Any]:
         """Give the state after the last batch delivered, whatever was made ahead; a small dict for JSON."""
@@ -176,7 +188,7 @@ class BatchStream:
         self._turn += 1
 
     def windows(self, step: int, *, rank: int | None = None) -> npt.NDArray[np.int64]:
-        """Give the windows of the data set that make up a batch of this epoch.
+        """Give the rows of the data set that make up a batch of this epoch; -1 is a row of padding.
 
         Args:
             step: counted from the epoch's start, the first being 0.
@@ -191,8 +203,7 @@ class BatchStream:
         """
         self._check_step(step, last=self._last_step - 1)
         share = self._share if rank is None else replace(self._share, rank=rank)
-        windows_KB = self._order.at(share.positions(self._rows_before(step), num_steps=1))
-        return windows_KB.reshape(-1)
+        return self._rows_at(share.positions(self._rows_before(step), num_steps=1)).reshape(-1)
 
     def explain(self, step: int, row: int, *, rank: int | None = None) -> list[dict[str, Any]]:
         """Tell which documents were in a row of a batch of this epoch.
@@ -212,21 +223,28 @@ class BatchStream:
         windows_B = self.windows(step, rank=rank)
         if type(row) is not int or not 0 <= row < len(windows_B):
             raise SettingError(f"row = {row!r}, wanted 0 to batch_size - 1 = {len(windows_B) - 1}")
-        return self.dataset.documents(int(windows_B[row]))
+        return self.dataset.documents(int(windows_B[row])) if windows_B[row] != PAD else []
 
     def stats(self) -> dict[str, float]:
         """Give what was delivered and waited for since the stream was made; see `Stats.report`."""
         return self._stats.report()
 
     @property
-    def _order(self) -> Order:
+    def _order(self) -> Order | MixOrder:
         state = self._state
-        return Order(num_rows=len(self.dataset), seed=state.seed, epoch=state.epoch, shuffle=state.shuffle)
+        return self.dataset.order(seed=state.seed, epoch=state.epoch, shuffle=state.shuffle)
 
     @property
     def _last_step(self) -> int:
         """Steps of this epoch, those before a loaded state included."""
         return self._state.since_step + self._share.steps_between(self._state.since_rows, len(self.dataset))
+
+    def _rows_at(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Rows of the data set at positions of the epoch, those beyond its end as the tail has them."""
+        placed = self._share.placed(positions, num_rows=len(self.dataset))
+        real = placed != PAD
+        placed[real] = self._order.at(placed[real])
+        return placed
 
     def _rows_before(self, step: int) -> int:
         return self._state.since_rows + (step - self._state.since_step) * self._share.rows_per_step
@@ -280,15 +298,18 @@ class BatchStream:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _plan(self) -> Iterator[npt.NDArray[np.int64]]:
-        """Windows of each batch to come; the order is evaluated for many steps at once."""
-        order, rows, steps_left = self._order, self._rows_before(self._step), self._last_step - self._step
+        """Rows of each batch to come; the order is evaluated for many steps at once, for few at first."""
+        rows, steps_left = self._rows_before(self._step), self._last_step - self._step
+        ahead = FIRST_STEPS
         while steps_left:
-            num_steps = min(steps_left, max(1, BLOCK // self._share.batch_size))
-            yield from order.at(self._share.positions(rows, num_steps=num_steps))
+            num_steps = min(steps_left, ahead, max(1, BLOCK // self._share.batch_size))
+            ahead *= 4
+            yield from self._rows_at(self._share.positions(rows, num_steps=num_steps))
             rows += num_steps * self._share.rows_per_step
             steps_left -= num_steps
 
     def _gather(self, windows_B: npt.NDArray[np.int64]) -> NumpyBatch:
         inputs_BT, labels_BT = self._buffers.take()
-        self.dataset.gather(windows_B, inputs_BT=inputs_BT, labels_BT=labels_BT)
-        return {"input_ids": inputs_BT, "labels": labels_BT}
+        document_BT = self.dataset.gather(windows_B, inputs_BT=inputs_BT, labels_BT=labels_BT)
+        told = {} if document_BT is None else self.dataset.bounds.of(document_BT)
+        return {"input_ids": inputs_BT, "labels": labels_BT, **told}

@@ -1,6 +1,6 @@
-"""Language id beside fastText's own predict on whole texts: the same texts in one run, in turns, seconds of processor.
+"""Language id beside fastText's own predict on whole texts: the same texts in one run, in turns, processor seconds.
 
-Cold: a thread's first sight of these texts, its table holding the vocabulary alone. Warm: it has met all of their words.
+Cold: a thread's first sight of the texts, its table holding the vocabulary alone. Warm: it has met all of their words.
 A long run lies between the two.
 """
 
@@ -16,7 +16,7 @@ from dataassets import models
 from dataassets.stages.filter import language
 from dataassets.stages.filter.language import identify
 
-TEXTS = {name: thinned(texts, num_bytes=8_000_000) for name, texts in corpora()}
+TEXTS = {name: thinned(texts, num_bytes=60_000_000) for name, texts in corpora()}
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,20 @@ def test_help_shows_each_argument_and_no_line_is_cut(run, name):
 
 
 def test_commands_are_listed_in_the_order_in_which_they_are_met():
-    assert list(cli.commands) == ["demo", "plan", "build", "ui", "verify", "explain", "gc"]
+    assert list(cli.commands) == ["demo", "show", "plan", "build", "ui", "verify", "explain", "gc"]
+
+
+def test_show_prints_a_recipe_that_makes_the_same_products(run, recipe, tmp_path):
+    change(recipe, filter={"preset": "fineweb", "gopher_quality": {"min_words": 9}})
+    shown = run("show", recipe)
+    assert shown.exit_code == 0
+    written = tmp_path / "written.yaml"
+    written.write_text(shown.stdout)
+    assert "preset" not in shown.stdout
+    assert "min_words: 9" in shown.stdout
+    assert load(written).recipe == load(recipe).recipe
+    assert run("show", written).stdout == shown.stdout
+    refused(run("show", tmp_path / "nope.yaml"), "no such recipe")
 
 
 def test_python_m_is_the_same_command(tmp_path):

@@ -139,7 +139,42 @@ def test_what_is_no_seed_is_refused(change):
         Order(**{"num_rows": 5, "seed": 1, "epoch": 0, **change})
 
 
-@pytest.mark.parametrize(("shuffle", "message"), [("block", "'block' is not available yet"), ("x", "shuffle = 'x'")])
-def test_another_shuffle_is_refused_by_name(shuffle, message):
-    with pytest.raises(SettingError, match=message):
+@pytest.mark.parametrize("shuffle", ["x", "block:0x2", "block:2", "", 1])
+def test_another_shuffle_is_refused_by_name(shuffle):
+    with pytest.raises(SettingError, match=f"shuffle = {shuffle!r}, wanted one of"):
         Order(num_rows=5, seed=1, epoch=0, shuffle=shuffle)
+
+
+SIZES = st.builds("block:{}x{}".format, st.integers(1, 40), st.integers(1, 6))
+
+
+@given(st.integers(0, 1_500), uint64, st.integers(0, 5), SIZES)
+def test_by_blocks_every_row_comes_once(num_rows, seed, epoch, shuffle):
+    rows = Order(num_rows=num_rows, seed=seed, epoch=epoch, shuffle=shuffle).between(0, num_rows)
+    assert sorted(rows.tolist()) == list(range(num_rows))
+
+
+@given(st.integers(1, 10**12), uint64, SIZES | st.just("block"), st.data())
+def test_by_blocks_a_position_asked_alone_gives_what_the_slice_gives(num_rows, seed, shuffle, data):
+    start = data.draw(st.integers(0, num_rows - 1))
+    order = Order(num_rows=num_rows, seed=seed, epoch=1, shuffle=shuffle)
+    rows = order.between(start, min(num_rows, start + 30))
+    assert rows.tolist() == [int(order.at(np.array([start + k]))[0]) for k in range(len(rows))]
+
+
+@given(uint64, st.integers(2, 30), st.integers(1, 5))
+def test_a_buffer_holds_whole_blocks_and_no_others(seed, rows, blocks):
+    num_rows = rows * blocks * 7
+    order = Order(num_rows=num_rows, seed=seed, epoch=0, shuffle=f"block:{rows}x{blocks}")
+    turn = int(round_keys(seed, 0, num_rounds=1, stream=2)[0]) % num_rows
+    for buffer in np.split((order.between(0, num_rows) - turn) % num_rows, 7):
+        assert sorted(np.bincount(buffer // rows).tolist())[-blocks:] == [rows] * blocks
+
+
+def test_by_blocks_neighbours_are_not_correlated_and_blocks_are_spread():
+    num_rows = 300_000
+    rows = Order(num_rows=num_rows, seed=3, epoch=0, shuffle="block").between(0, num_rows).astype(float)
+    for lag in (1, 2, 16):  # within a buffer of 64 blocks rows share blocks: about 1 / 64 of pairs lie near each other
+        assert abs(correlation(rows[:-lag], rows[lag:])) < 0.15
+    order = Order(num_rows=num_rows, seed=3, epoch=0, shuffle="block:256x64")
+    assert order == Order(num_rows=num_rows, seed=3, epoch=0, shuffle="block")

@@ -1,20 +1,49 @@
 """Which rules judge a document. A rule that is not named in the recipe does not run."""
 
-from pydantic import ValidationInfo, field_validator
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, SerializationInfo, ValidationInfo, field_serializer, field_validator, model_validator
 
 from dataassets.recipe.base import Model, is_written
+from dataassets.recipe.rules import presets
+from dataassets.recipe.rules.code import Code
+from dataassets.recipe.rules.labels import LABELS
+from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
 
 
 class Filter(Model):
-    """The rules that are on. They judge in this order, whatever the recipe's; the first that fails is the reason."""
+    """The rules that are on. They judge in this order, whatever the recipe's; the first that fails is the reason.
 
+    A document is judged by `languages.<its language>` where the recipe names it, otherwise by the rules beside it. A
+    language has the rules of all others but for what it names; null switches a rule off for it.
+    """
+
+    preset: str | None = Field(
+        None, exclude=True, description="published settings to start from, replaced by what they are"
+    )
+    words: Literal["english", "unicode"] = Field(
+        "english", description="how words are cut: by spaCy's English rules, or at Unicode's word boundaries (UAX #29)"
+    )
     length: Length | None = None
     language: Language | None = None
     gopher_repetition: GopherRepetition | None = None
     gopher_quality: GopherQuality | None = None
     c4: C4 | None = None
     fineweb: FineWeb | None = None
+    line_filter: LineFilter | None = None
+    code: Code | None = None
+    languages: dict[str, "Filter"] = Field(  # the last field: it builds on all others
+        default_factory=dict, description="what differs for documents of a language, by lid.176's label"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_preset(cls, data: object) -> object:
+        if isinstance(data, Mapping) and data.get("preset") is not None:
+            return presets.expanded(data)
+        return data
 
     @field_validator("*", mode="before")
     @classmethod
@@ -23,3 +52,47 @@ class Filter(Model):
         if value is None and is_written(info):
             raise ValueError(f"{info.field_name} = null; write {{}} to run it with its defaults, or leave it out")
         return value
+
+    @field_validator("languages", mode="before")
+    @classmethod
+    def _complete_languages(cls, value: object, info: ValidationInfo) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        if unknown := [code for code in value if code not in LABELS]:
+            raise ValueError(f"{unknown[0]} is no label of lid.176; most are ISO 639-1 codes, such as de or zh")
+        if nested := [code for code, own in value.items() if isinstance(own, Mapping) and own.get("languages")]:
+            raise ValueError(f"{nested[0]} = {{languages: …}}: a language has none of its own; name them beside it")
+        base = {name: own for name, own in info.data.items() if name != "languages"}
+        return {
+            code: presets.of_language(base, own) if isinstance(own, Mapping) else own for code, own in value.items()
+        }
+
+    @field_serializer("languages")
+    def _differences(self, languages: dict[str, "Filter"], info: SerializationInfo) -> dict[str, dict[str, Any]]:
+        """Of each language what differs from the others, so that reading it gives the same again."""
+        rules = set(type(self).model_fields) - {"languages"}
+        base, by_alias = self.model_dump(mode=info.mode, include=rules), bool(info.by_alias)
+        return {
+            code: _difference(base, own.model_dump(mode=info.mode, include=rules, by_alias=by_alias))
+            for code, own in languages.items()
+        }
+
+    def of(self, language: str | None) -> "Filter":
+        """The settings by which a document is judged.
+
+        Args:
+            language: its label; null where none was found.
+
+        >>> Filter(length={"min": 1}, languages={"de": {"length": {"max": 9}}}).of("de").length.max
+        9
+        """
+        return self if language is None else self.languages.get(language, self)
+
+
+def _difference(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """What `overlaid` puts over the base to get the other."""
+    found = {name: value for name, value in own.items() if value != base[name]}
+    for name, value in found.items():
+        if isinstance(value, dict) and isinstance(base[name], dict):
+            found[name] = {knob: number for knob, number in value.items() if number != base[name][knob]}
+    return found

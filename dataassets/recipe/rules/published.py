@@ -11,15 +11,23 @@ STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")  # Gopher,
 
 
 class Length(Model):
-    """Size limits of a document. Reasons: length:short, length:long."""
+    """Size limits of a document. Reasons: length:short, length:long, length:few_words, :many_lines and so on."""
 
     min: int | None = Field(None, ge=0, description="fewest characters (code points) of a document that stays")
     max: int | None = Field(None, ge=0, description="most characters (code points) of a document that stays")
+    min_words: int | None = Field(None, ge=0, description="fewest words of a document that stays")
+    max_words: int | None = Field(None, ge=0, description="most words of a document that stays")
+    min_lines: int | None = Field(None, ge=0, description="fewest lines, not counting blank ones")
+    max_lines: int | None = Field(None, ge=0, description="most lines, not counting blank ones")
 
     @model_validator(mode="after")
     def _leaves_room(self, info: ValidationInfo) -> "Length":
-        if is_written(info) and self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min = {self.min} is above max = {self.max}, so nothing stays; raise max or lower min")
+        for least, most in (("min", "max"), ("min_words", "max_words"), ("min_lines", "max_lines")):
+            low, high = getattr(self, least), getattr(self, most)
+            if is_written(info) and low is not None and high is not None and low > high:
+                raise ValueError(
+                    f"{least} = {low} is above {most} = {high}, so nothing stays; raise {most} or lower {least}"
+                )
         return self
 
 
@@ -59,8 +67,8 @@ class GopherQuality(Model):
 
     min_words: int | None = Field(50, ge=0, description="fewest words with a character that is no symbol")
     max_words: int | None = Field(100_000, ge=0, description="most words with a character that is no symbol")
-    min_avg_word_length: float | None = Field(3, ge=0, description="least mean length of these words, characters")
-    max_avg_word_length: float | None = Field(10, ge=0, description="most mean length of these words, characters")
+    min_avg_word_length: float | None = Field(3.0, ge=0, description="least mean length of these words, characters")
+    max_avg_word_length: float | None = Field(10.0, ge=0, description="most mean length of these words, characters")
     max_symbol_ratio: float | None = Field(0.1, ge=0, description="most '#', and most ellipses, per word")
     max_bullet_lines: float | None = Field(0.9, ge=0, description="most share of lines that start with a bullet")
     max_ellipsis_lines: float | None = Field(0.3, ge=0, description="most share of lines that end with an ellipsis")

@@ -185,6 +185,37 @@ def _most_segments(buffer: Bytes, starts: Ints, stops: Ints) -> Int:
 
 
 @compiled
+def copy_lines(
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, lines: Ints, first: Ints, out: Bytes, out_offsets: Ints
+) -> None:
+    """Copy the kept lines of documents with their line ends, as `rewritten.keep_lines` says.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8.
+        starts: int64 [D], first byte of each document.
+        stops: int64 [D], the byte after each.
+        table: `class_table()`.
+        lines: int64 [K], numbers of kept lines.
+        first: int64 [D + 1]; those of document d are lines[first[d]:first[d + 1]].
+        out: uint8, at least as many as bytes in all documents.
+        out_offsets: int64 [D + 1], filled with where each text begins in `out`.
+    """
+    size = np.int64(0)
+    for d in range(len(starts)):
+        out_offsets[d], at, number, k = size, starts[d], 0, first[d]
+        while k < first[d + 1]:
+            end, after = next_line(buffer, at, stops[d], table)
+            if number == lines[k]:
+                k += 1
+                last = after if k < first[d + 1] or after == stops[d] else end
+                out[size : size + last - at] = buffer[at:last]
+                size += last - at
+            number += 1
+            at = after
+    out_offsets[len(starts)] = size
+
+
+@compiled
 def count_lines(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out_DL: Ints) -> None:
     """Fill int64 [D, len(LINES)] with what Gopher's rules ask of lines and characters."""
     most = _most_segments(buffer, starts, stops)

@@ -3,10 +3,12 @@
 Things are compared by 64-bit hashes: two different ones of a document pass for equal once in some 10**12 documents.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text import Hashes, Int, Ints, inner
+from dataassets.stages.text import Hashes, Int, Ints, compiled, fnv1a, frozen, inner
 
 Slots = npt.NDArray[np.int32]
 _SIX, _LOW = np.uint64(6), np.uint64(63)
@@ -40,13 +42,13 @@ def keep_repeated(hashes: Hashes, some: Ints, num: Int, once: Hashes, twice: Has
         once[k], twice[k] = 0, 0
     mask = np.uint64(size - 1)
     for k in range(num):
-        place, bit = np.int64((hashes[k] >> _SIX) & mask), np.uint64(1) << (hashes[k] & _LOW)
-        twice[place] |= once[place] & bit
-        once[place] |= bit
+        word, bit = np.int64((hashes[k] >> _SIX) & mask), np.uint64(1) << (hashes[k] & _LOW)
+        twice[word] |= once[word] & bit
+        once[word] |= bit
     left = np.int64(0)
     for k in range(num):
-        place, bit = np.int64((hashes[k] >> _SIX) & mask), np.uint64(1) << (hashes[k] & _LOW)
-        if twice[place] & bit:
+        word, bit = np.int64((hashes[k] >> _SIX) & mask), np.uint64(1) << (hashes[k] & _LOW)
+        if twice[word] & bit:
             hashes[left], some[left] = hashes[k], some[k]
             left += 1
     return left
@@ -127,3 +129,35 @@ def count_repeats(hashes: Hashes, sizes: Ints, num: Int, slots: Slots) -> tuple[
             repeats += 1
             total += sizes[k]
     return repeats, total
+
+
+@compiled
+def place(keys: Hashes, key: np.uint64) -> Int:
+    """Where a key is, or is to be put, in a table whose empty places hold 0. Keys are never 0."""
+    mask = np.int64(len(keys) - 1)
+    mixed = (key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio
+    at = np.int64(mixed >> np.uint64(20)) & mask
+    while keys[at] != 0 and keys[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@inner
+def not_zero(key: np.uint64) -> np.uint64:
+    """The key, or 1 for 0."""
+    return key if key != 0 else np.uint64(1)
+
+
+def hash_table(words: Sequence[str]) -> Hashes:
+    """FNV-1a of words in a table for `place`: a word is among them iff what lies at its place is its hash.
+
+    >>> table = hash_table(["a", "be"])
+    >>> len(table), int((table != 0).sum())
+    (16, 2)
+    """
+    table = np.zeros(num_slots(len(words)), np.uint64)
+    for word in words:
+        spelled = np.frombuffer(word.encode(), np.uint8)
+        key = np.uint64(not_zero(np.uint64(fnv1a(spelled, 0, len(spelled)))))
+        table[place(table, key)] = key
+    return frozen(table)

@@ -1,4 +1,4 @@
-"""The text that C4 makes of a document: what `measure` measures and `judge` writes.
+"""The text that C4 makes of a document, which `measure` measures and `judge` writes; the text of kept lines alone.
 
 Shapes: D documents, K kept lines of all of them.
 """
@@ -10,17 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from dataassets.stages.filter import c4
-from dataassets.stages.text import (
-    REFUSED,
-    Bytes,
-    Ints,
-    Words,
-    class_table,
-    counts,
-    counts_of_parts,
-    frozen,
-    word_counts,
-)
+from dataassets.stages.filter.lines import copy_lines
+from dataassets.stages.text import REFUSED, Bytes, Cut, Ints, Words, class_table, counts, frozen
 
 
 class Rewritten(NamedTuple):
@@ -71,26 +62,27 @@ def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations
     return Rewritten(frozen(texts), frozen(text_offsets), joined, (spans[0], spans[1]), (spans[2], spans[3]))
 
 
-def count_kept(words: Words, buffer: Bytes, *, text: Rewritten, first: Ints) -> tuple[Ints, Ints]:
+def count_kept(words: Words, buffer: Bytes, *, text: Rewritten, first: Ints, cut: Cut) -> tuple[Ints, Ints]:
     """Words of each rewritten document, and sentences of its lines, each line by itself.
 
     Lines end at white space that is no space, so a line from which nothing was removed has the words that it had.
 
     Args:
-        words: of the documents that were given.
+        words: of the documents that were given, by the same cut.
         buffer: the bytes of these.
         text: what became of them.
         first: int64 [D + 1], as of `rewrite`.
+        cut: how words and sentences are cut.
 
     Returns:
         int64 [D] words and int64 [D] sentences.
     """
-    size = int(text.line_spans[1][-1]) if len(text.line_spans[1]) else 0
-    if words.buffer is not buffer or re.search(REFUSED.encode(), text.lines.data[:size]):
-        _, sentences = counts(text.lines, *text.line_spans)
-        return word_counts(text.buffer, text.offsets), _sums(sentences, first)
-    num_words, sentences = counts_of_parts(words, *text.sources)
     (starts, stops), (begins, ends) = text.line_spans, text.sources
+    size = int(stops[-1]) if len(stops) else 0
+    if cut.counts_of_parts is None or words.buffer is not buffer or re.search(REFUSED.encode(), text.lines.data[:size]):
+        sentences = cut.sentence_counts(text.lines, starts, stops)
+        return cut.word_counts(text.buffer, text.offsets), _sums(sentences, first)
+    num_words, sentences = cut.counts_of_parts(words, begins, ends)
     edited = np.flatnonzero(stops - starts != ends - begins)
     num_words[edited], sentences[edited] = counts(text.lines, starts[edited], stops[edited])
     return _sums(num_words, first), _sums(sentences, first)
@@ -100,3 +92,23 @@ def _sums(values: Ints, first: Ints) -> Ints:
     """int64 [D], sums of values[first[d]:first[d + 1]]."""
     before = np.concatenate([[0], np.cumsum(values)])
     return before[first[1:]] - before[first[:-1]]
+
+
+def keep_lines(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints) -> pa.Array:
+    """Documents less the lines that go; what stays is byte for byte what it was.
+
+    A line end goes with its line; that of the last line kept goes too, where lines behind it did.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8, read-only.
+        offsets: int64 [D + 1], read-only.
+        lines: int64 [K], numbers of the kept lines, as str.splitlines counts them.
+        first: int64 [D + 1]; document d keeps lines[first[d]:first[d + 1]].
+
+    Returns:
+        large_string [D].
+    """
+    texts, text_offsets = np.empty(int(offsets[-1] - offsets[0]), np.uint8), np.zeros(len(offsets), np.int64)
+    kept, kept_first = frozen(lines.view()), frozen(first.view())
+    copy_lines(buffer, offsets[:-1], offsets[1:], class_table(), kept, kept_first, texts, text_offsets)
+    return pa.LargeStringArray.from_buffers(len(first) - 1, pa.py_buffer(text_offsets), pa.py_buffer(texts))

@@ -29,10 +29,12 @@ class Texts:
 
     Args:
         documents: records.DOCUMENTS [D], its text in one chunk.
+        cut: how words are cut, one of `stages.text.CUTS`.
         measured: what earlier measures of these documents gave, by name of the signal.
     """
 
     documents: pa.Table
+    cut: str = "english"
     measured: Columns = field(default_factory=dict)
 
     @cached_property
@@ -45,9 +47,9 @@ class Texts:
     @cached_property
     def words(self) -> "Words":
         """Where the words lie; cut once for all measures."""
-        from dataassets.stages.text import word_spans
+        from dataassets.stages.text import CUTS
 
-        return word_spans(*self.utf8)
+        return CUTS[self.cut].word_spans(*self.utf8)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,11 @@ class Measure(Protocol):
 
 
 class Rule(Protocol):
-    """A module that applies limits to signals, without a look at the text."""
+    """A module that applies limits to signals, without a look at the text.
+
+    One that removes lines from documents that stay has an attribute LINES too: the name of its signal with the numbers
+    of the lines that it keeps, list<int32>, rising, counted as str.splitlines does (`edits` makes the text of them).
+    """
 
     # Signals worth a histogram: edges, and the test whose limit is drawn ("" where there is none).
     HISTOGRAMS: Mapping[str, tuple[Edges, str]]

@@ -12,10 +12,11 @@ import pyarrow as pa
 from dataassets.recipe import Filter
 from dataassets.records import DOCUMENTS, ID
 from dataassets.report import Report
-from dataassets.stages.filter import rules
+from dataassets.stages.filter import languages, rules
 from dataassets.stages.filter.rule import Texts
 from dataassets.stages.filter.tell import histograms
 
+FIRST = "language"  # the measure that says by which settings a document is measured
 SLICE_BYTES = 8_000_000  # of text measured at a time: bounds the memory, changes no result
 
 
@@ -26,7 +27,7 @@ def measured_by(settings: Filter) -> dict[str, Any]:
         settings: of the whole stage.
 
     Returns:
-        Plain JSON values.
+        Plain JSON values; `languages` has those that are measured in another way than the rest, where there are some.
 
     Raises:
         RecipeError: a file that the settings name is not there.
@@ -35,12 +36,20 @@ def measured_by(settings: Filter) -> dict[str, Any]:
     >>> measured_by(Filter()) == measured_by(Filter(c4=C4(min_sentences=9), fineweb=FineWeb(new_line_ratio=None)))
     True
     """
+    base = _measured_by(settings)
+    own = {code: _measured_by(chosen) for code, chosen in settings.languages.items()}
+    apart = {code: knobs for code, knobs in own.items() if knobs != base}
+    return base | ({"languages": apart} if apart else {})
+
+
+def _measured_by(settings: Filter) -> dict[str, Any]:
+    """The same of documents of one kind."""
     found = {name: rules.measure(name).knobs(settings) for name in rules.MEASURES}
     return {name: own for name, own in found.items() if own is not None}
 
 
 def schema(settings: Filter) -> pa.Schema:
-    """The schema of signals: `id`, then those of each measure that the settings ask for.
+    """The schema of signals: `id`, then those of each measure that the settings ask for, for some language or all.
 
     Args:
         settings: of the whole stage.
@@ -48,11 +57,17 @@ def schema(settings: Filter) -> pa.Schema:
     >>> schema(Filter()).names[:3]
     ['id', 'language', 'language_score']
     """
-    return pa.schema([ID, *(own for name in measured_by(settings) for own in rules.measure(name).fields(settings))])
+    chosen = [(own, _measured_by(own)) for own in languages.every(settings)]
+    fields = {ID.name: ID}
+    for name in rules.MEASURES:
+        asked = [own for own, knobs in chosen if name in knobs]
+        for field in (field for own in asked for field in rules.measure(name).fields(own)):
+            fields.setdefault(field.name, field.with_nullable(field.nullable or len(asked) < len(chosen)))
+    return pa.schema(fields.values())
 
 
 def measure(documents: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]:
-    """Measure every document.
+    """Measure every document, in the way that its language wants.
 
     Args:
         documents: records.DOCUMENTS.
@@ -61,14 +76,10 @@ def measure(documents: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]
     Returns:
         `schema(settings)`, a row for each document in its order; a report that counts documents and characters.
     """
-    wanted, measures = schema(settings), [rules.measure(name) for name in measured_by(settings)]
+    wanted = schema(settings)
     tables = [wanted.empty_table()]
     for start, stop in _slices(documents.column("text")):
-        texts = Texts(documents.slice(start, stop - start).combine_chunks())
-        for one in measures:
-            texts.measured.update(one.measure(texts, settings=settings))
-        columns = texts.measured | {"id": texts.documents.column("id").combine_chunks()}
-        tables.append(pa.table([_array(columns[own.name], own.type) for own in wanted], schema=wanted))
+        tables.append(_signals(documents.slice(start, stop - start).combine_chunks(), settings=settings, wanted=wanted))
     signals = pa.concat_tables(tables)
     num_chars = int(signals.column("num_chars").to_numpy().sum())
     return signals, Report(
@@ -76,10 +87,33 @@ def measure(documents: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]
     )
 
 
+def _signals(documents: pa.Table, *, settings: Filter, wanted: pa.Schema) -> pa.Table:
+    """The signals of some documents: the language first, which says how the rest is measured."""
+    found = rules.measure(FIRST).measure(Texts(documents), settings=settings)
+    known = {name: _array(column, wanted.field(name).type) for name, column in found.items()}
+    parts = languages.parts(known["language"], settings=settings, by=lambda own: repr(_measured_by(own)))
+    tables = []
+    for part in parts:
+        texts = Texts(languages.taken(documents, part).combine_chunks(), part.settings.words)
+        texts.measured.update({name: languages.taken(column, part) for name, column in known.items()})
+        for name in _measured_by(part.settings):
+            if name != FIRST:
+                texts.measured.update(rules.measure(name).measure(texts, settings=part.settings))
+        columns = texts.measured | {"id": texts.documents.column("id").combine_chunks()}
+        absent = [None] * len(part.rows)
+        arrays = [_array(columns.get(own.name, absent), own.type) for own in wanted]
+        tables.append(pa.table(arrays, schema=wanted))
+    return languages.in_order(tables, parts)
+
+
 def warm_up() -> None:
     """Compile or load every kernel and model, so that the first document does not wait for it."""
+    from dataassets.stages.text import CUTS
+
     row = {"id": b"\0" * 16, "text": "A line. Another line!\n\n[1] And one more... line?", "origin": "", "position": 0}
-    measure(pa.Table.from_pylist([row], DOCUMENTS), settings=Filter())
+    for words in CUTS:
+        chosen = Filter.model_validate({"words": words, "line_filter": {}, "code": {}})
+        measure(pa.Table.from_pylist([row], DOCUMENTS), settings=chosen)
 
 
 def _array(column: object, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:

@@ -2,6 +2,7 @@
 
 Words are those of spaCy 3.8's blank English tokenizer, sentences those of its sentencizer, on any text. `words` and
 `sentences` are the plain form; `word_spans`, `word_counts` and `sentence_counts` are the same over columns of bytes.
+`unicode_*` cut by the rules of Unicode instead, for other languages; CUTS names both.
 """
 
 from dataassets.stages.text.buffers import (
@@ -32,6 +33,7 @@ from dataassets.stages.text.classes import (
     code_points,
 )
 from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.cuts import CUTS, Cut
 from dataassets.stages.text.eight import (
     EIGHT,
     ONES,
@@ -48,10 +50,12 @@ from dataassets.stages.text.eight import (
     where_is,
 )
 from dataassets.stages.text.plain import REFUSED, sentences, words
+from dataassets.stages.text.unicode_words import unicode_sentence_counts, unicode_word_counts, unicode_word_spans
 
 __all__ = [
     "ALPHA",
     "CODE_POINTS",
+    "CUTS",
     "DIGIT",
     "EIGHT",
     "FNV_BASIS",
@@ -67,6 +71,7 @@ __all__ = [
     "TERMINAL_MARKS",
     "TOPS",
     "Bytes",
+    "Cut",
     "Hashes",
     "Int",
     "Ints",
@@ -91,6 +96,9 @@ __all__ = [
     "sentence_counts",
     "sentences",
     "store64",
+    "unicode_sentence_counts",
+    "unicode_word_counts",
+    "unicode_word_spans",
     "utf8_buffers",
     "where_is",
     "word_counts",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import loader
 from loader import BatchStream, SettingError, ShardError, StateError, TokenDataset
 from loader.order import Order
+from loader.pack import IGNORED
 
 GEOMETRIES = [(1, 4), (1, 7), (2, 3), (3, 2), (8, 1)]  # world size, batch size per rank
 
@@ -38,7 +39,7 @@ def rows_of(dataset, streams):
 
 
 @pytest.mark.parametrize(("world_size", "batch_size"), GEOMETRIES)
-@pytest.mark.parametrize("shuffle", ["global", None])
+@pytest.mark.parametrize("shuffle", ["global", "block:5x3", None])
 def test_every_window_once_less_the_counted_tail(dataset, world_size, batch_size, shuffle):
     streams = ranks(dataset, world_size, batch_size, shuffle=shuffle)
     order = Order(num_rows=len(dataset), seed=5, epoch=0, shuffle=shuffle).between(0, len(dataset))
@@ -66,6 +67,42 @@ def test_a_state_saved_at_any_step_goes_on_identically_at_any_geometry(dataset):
             rows = rows_of(dataset, streams)
             assert np.array_equal(rows, left[: len(left) // (world * batch) * (world * batch)])
             assert streams[0].num_tail_rows == len(left) - len(rows)
+
+
+@pytest.mark.parametrize("tail", ["pad_masked", "wrap"])
+@pytest.mark.parametrize(("world_size", "batch_size"), GEOMETRIES)
+def test_a_tail_is_filled_up_and_counted(dataset, tail, world_size, batch_size):
+    everything = rows_of(dataset, ranks(dataset, 1, 1))
+    streams = ranks(dataset, world_size, batch_size, tail=tail)
+    batches = [batch for step in zip(*streams, strict=True) for batch in step]
+    inputs, labels = (np.concatenate([batch[name] for batch in batches]) for name in ("input_ids", "labels"))
+    assert len(inputs) == len(dataset) + streams[0].num_extra_rows
+    assert streams[0].num_tail_rows == 0
+    assert np.array_equal(inputs[: len(dataset)], everything)
+    extra = streams[0].num_extra_rows
+    if tail == "wrap":
+        assert np.array_equal(inputs[len(dataset) :], everything[:extra])
+    else:
+        assert (labels[len(dataset) :] == IGNORED).all()
+        assert not (labels[: len(dataset)] == IGNORED).any()
+    state = streams[0].state_dict()
+    again = ranks(dataset, 3, 1, tail=tail)[0]
+    again.load_state_dict(state)
+    next(iter(again))
+    assert (again.epoch, again.step) == (1, 1)
+
+
+def test_a_state_within_a_filled_epoch_goes_on_identically(dataset):
+    everything = rows_of(dataset, ranks(dataset, 1, 1))
+    saver = ranks(dataset, 2, 3, tail="pad_masked")[0]
+    for _ in itertools.islice(saver, 4):
+        pass
+    streams = ranks(dataset, 3, 2, tail="pad_masked")
+    for stream in streams:
+        stream.load_state_dict(saver.state_dict())
+    rows = rows_of(dataset, streams)
+    assert np.array_equal(rows[: len(everything) - 24], everything[24:])
+    assert streams[0].explain(len(saver) - 1, 1, rank=2) == []
 
 
 def test_a_state_is_that_of_the_batches_received_whatever_was_made_ahead(dataset):
@@ -268,8 +305,8 @@ def test_stats_count_tokens_and_waiting(dataset):
         ({"batch_size": 0}, "batch_size = 0"),
         ({"rank": 1}, "rank = 1, wanted 0 to world_size - 1 = 0"),
         ({"seed": -1}, "seed = -1"),
-        ({"shuffle": "block"}, "'block' is not available yet"),
-        ({"tail": "pad_masked"}, "not available yet"),
+        ({"shuffle": "blocks"}, "shuffle = 'blocks', wanted one of"),
+        ({"tail": "keep"}, "tail = 'keep', wanted one of"),
         ({"prefetch": -1}, "prefetch = -1, wanted an integer >= 0"),
         ({"threads": 0}, "threads = 0, wanted an integer >= 1"),
     ],

@@ -39,7 +39,7 @@ def test_indices_count_from_both_ends_and_end(mix):
     assert (dataset[-1]["labels"] == dataset[len(dataset) - 1]["labels"]).all()
     assert (dataset[np.int64(2)]["labels"] == dataset.__getitems__([5, 2])[1]["labels"]).all()
     for index in (len(dataset), -len(dataset) - 1):
-        with pytest.raises(IndexError, match=f"window {index} .* which has {len(dataset)}"):
+        with pytest.raises(IndexError, match=f"row {index} .* which has {len(dataset)}"):
             dataset[index]
     assert sum(1 for _ in dataset) == len(dataset)
 
@@ -171,7 +171,17 @@ def test_a_damaged_index_is_named_when_documents_are_asked_for(fresh_mix):
         TokenDataset(fresh_mix.path, seq_len=8).documents(0)
 
 
-@pytest.mark.parametrize("change", [{"seq_len": 0}, {"stride": 0}, {"packing": "document"}, {"boundaries": "x"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seq_len": 0},
+        {"stride": 0},
+        {"packing": "tight"},
+        {"packing": "document", "stride": 8},
+        {"mask_labels": 1},
+        {"boundaries": "x"},
+    ],
+)
 def test_wrong_settings_are_refused(mix, change):
     with pytest.raises(SettingError):
         TokenDataset(mix.path, **{"seq_len": 8, **change})

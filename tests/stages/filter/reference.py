@@ -142,9 +142,17 @@ def c4_judged(text, limits):
 
 
 def _length_test(text, limits):
-    if limits.min and len(text) < limits.min:
-        return "short"
-    return "long" if limits.max and len(text) > limits.max else None
+    found = {"num_chars": len(text), "num_words": len(words(text))}
+    found["num_lines"] = sum(bool(line.strip()) for line in text.split("\n"))
+    tests = [
+        ("short", "num_chars", "<", limits.min),
+        ("long", "num_chars", ">", limits.max),
+        ("few_words", "num_words", "<", limits.min_words),
+        ("many_words", "num_words", ">", limits.max_words),
+        ("few_lines", "num_lines", "<", limits.min_lines),
+        ("many_lines", "num_lines", ">", limits.max_lines),
+    ]
+    return _first_failed(found, tests)
 
 
 def _repetition_test(text, limits):
@@ -172,6 +180,10 @@ def _quality_test(text, limits):
         ("gopher_below_alpha_threshold", "alpha_words", "<", limits.min_alpha_words),
         ("gopher_enough_stop_words", "num_stop_words", "<", limits.min_stop_words),
     ]
+    return _first_failed(found, tests)
+
+
+def _first_failed(found, tests):
     for name, quantity, sign, limit in tests:
         value = found[quantity]
         if limit and value is not None and (value < limit if sign == "<" else value > limit):

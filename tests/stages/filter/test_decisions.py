@@ -14,13 +14,22 @@ from hypothesis import strategies as st
 from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Language, Length
 from dataassets.records import DOCUMENTS, with_reason
 from dataassets.report import SAMPLE_CHARS, SAMPLES_PER_REASON, Report
-from dataassets.stages.filter import RULES, decisions, judge, language, measure
+from dataassets.stages.filter import RULES, edits, judge, language, measure
 
 SHARES = st.sampled_from([None, 0, 0.05, 0.1, 0.2, 0.25, 1 / 3, 0.5, 0.6, 0.75, 1])
 COUNTS = st.sampled_from([None, 0, 1, 2, 3, 5, 10, 20])
 FILTERS = st.builds(
     Filter,
-    length=st.none() | st.builds(Length, min=COUNTS, max=st.sampled_from([None, 0, 50, 100])),
+    length=st.none()
+    | st.builds(
+        Length,
+        min=COUNTS,
+        max=st.sampled_from([None, 0, 50, 100]),
+        min_words=COUNTS,
+        max_words=COUNTS,
+        min_lines=COUNTS,
+        max_lines=COUNTS,
+    ),
     language=st.none()
     | st.builds(
         Language,
@@ -87,7 +96,7 @@ def test_reasons_and_texts_are_those_of_a_chain_of_ifs(data, chosen, batch_rows,
     texts = data.draw(nasty_texts)
     documents = documents_of(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decisions, "BATCH_ROWS", batch_rows)
+        patch.setattr(edits, "BATCH_ROWS", batch_rows)
         table, report = judged(documents, chosen)
     assert table.schema == with_reason(DOCUMENTS)
     languages, scores = fake_identify(texts)

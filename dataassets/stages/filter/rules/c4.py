@@ -10,6 +10,7 @@ import pyarrow as pa
 from dataassets.recipe import Filter
 from dataassets.stages.filter.rule import COUNTS, Ruling, below, is_among
 
+LINES = "c4_lines"
 HISTOGRAMS = {"c4_num_sentences": (COUNTS, "too_few_sentences")}
 
 

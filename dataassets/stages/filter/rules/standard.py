@@ -30,6 +30,7 @@ def knobs(settings: Filter) -> dict[str, Any]:
         "c4": {name: getattr(c4, name) for name in C4_REWRITING},
         "stop_words": sorted(set(quality.stop_words)),
         "short_line_length": fineweb.short_line_length,
+        "words": settings.words,
     }
 
 
@@ -96,7 +97,7 @@ def _of_c4(texts: Texts, own: dict[str, Any]) -> Columns:
     """What C4 keeps, and the shape of the text that it makes; null where it refuses the document."""
     from dataassets.stages.filter import c4
     from dataassets.stages.filter.rewritten import count_kept, rewrite
-    from dataassets.stages.text import class_table
+    from dataassets.stages.text import CUTS, class_table
 
     buffer, offsets = texts.utf8
     starts, stops, table = offsets[:-1], offsets[1:], class_table()
@@ -106,7 +107,7 @@ def _of_c4(texts: Texts, own: dict[str, Any]) -> Columns:
     c4.choose_lines(buffer, starts, stops, table, settings, chosen, first, refused)
     kept = chosen[: first[-1]]
     text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"])
-    num_words, num_sentences = count_kept(texts.words, buffer, text=text, first=first)
+    num_words, num_sentences = count_kept(texts.words, buffer, text=text, first=first, cut=CUTS[own["words"]])
     measured = {"num_sentences": num_sentences, "num_words": num_words}
     measured |= _of_shape(text.buffer, text.offsets, num_words, own["short_line_length"])
     lines_DK = pa.ListArray.from_arrays(pa.array(first, pa.int32()), pa.array(kept, pa.int32()))

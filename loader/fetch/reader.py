@@ -1,4 +1,4 @@
-"""From shards on disk to int64 rows: windows are gathered from memory maps into buffers nobody else holds.
+"""From shards on disk to int64 rows: windows are gathered from memory maps, by a compiled loop once it is at hand.
 
 Shapes: S shards, B rows, T tokens a row.
 """
@@ -6,8 +6,6 @@ Shapes: S shards, B rows, T tokens a row.
 import mmap
 import os
 import threading
-import weakref
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loader.errors import ShardError
+from loader.fetch import compiled
 
 try:
     import resource
@@ -41,6 +40,7 @@ class TokenReader:
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self._offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(num_tokens, np.int64))])
         self._maps: dict[int, npt.NDArray[Any]] = {}
+        self._addresses: dict[int, int] = {}
         self._opening = threading.Lock()
 
     @property
@@ -70,17 +70,25 @@ class TokenReader:
         seq_len = inputs_BT.shape[1]
         shard_B = np.searchsorted(self._offsets, starts_B, side="right") - 1
         local_B = starts_B - self._offsets[shard_B]
-        left_B = self._offsets[shard_B + 1] - starts_B
-        places = zip(shard_B.tolist(), local_B.tolist(), left_B.tolist(), strict=True)
-        for (shard, first, left), inputs_T, labels_T in zip(places, inputs_BT, labels_BT, strict=True):
-            if left >= seq_len + shift:
-                tokens = self._tokens(shard)
+        whole_B = self._offsets[shard_B + 1] - starts_B >= seq_len + shift
+        rest: Sequence[int] = range(len(starts_B))
+        loop = compiled.loop(self._dtype.itemsize)
+        if loop is not None and inputs_BT.flags.c_contiguous and labels_BT.flags.c_contiguous:
+            shards = shard_B.tolist()
+            held = {shard: self._tokens(shard) for shard in set(shards)}  # keeps the maps while the loop reads them
+            first_B = np.array([self._addresses[shard] for shard in shards], np.int64)
+            loop((first_B + local_B * self._dtype.itemsize) * whole_B, shift, inputs_BT, labels_BT)
+            del held
+            rest = np.flatnonzero(~whole_B).tolist()
+        for b in rest:
+            inputs_T, labels_T, start = inputs_BT[b], labels_BT[b], int(starts_B[b])
+            if whole_B[b]:
+                tokens, first = self._tokens(int(shard_B[b])), int(local_B[b])
                 inputs_T[:] = tokens[first : first + seq_len]
                 labels_T[:] = tokens[first + shift : first + shift + seq_len]
             else:
-                start = int(self._offsets[shard]) + first
-                self._gather_across(start, inputs_T)
-                self._gather_across(start + shift, labels_T)
+                self.read(start, inputs_T)
+                self.read(start + shift, labels_T)
 
     def pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
         """Give the (shard, first, last + 1) token ranges that make up tokens start, ..., stop - 1 of the stream."""
@@ -98,10 +106,18 @@ class TokenReader:
         return {"_paths": self._paths, "_dtype": self._dtype, "_offsets": self._offsets}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _maps={}, _opening=threading.Lock())
+        self.__dict__.update(state, _maps={}, _addresses={}, _opening=threading.Lock())
 
-    def _gather_across(self, start: int, out_T: npt.NDArray[np.int64]) -> None:
-        """Fill a row that may go on in the next shards."""
+    def read(self, start: int, out_T: npt.NDArray[np.int64]) -> None:
+        """Fill an array with the tokens of the stream from `start` on; it may go on in the next shards.
+
+        Args:
+            start: 0 <= start <= num_tokens - T.
+            out_T: int64 [T], overwritten.
+
+        Raises:
+            ShardError: a shard that cannot be mapped, or is not of the size that the manifest tells.
+        """
         filled = 0
         for shard, first, stop in self.pieces(start, start + len(out_T)):
             out_T[filled : filled + stop - first] = self._tokens(shard)[first:stop]
@@ -126,33 +142,6 @@ class TokenReader:
         with self._opening:
             while len(self._maps) >= MAX_OPEN:
                 del self._maps[next(iter(self._maps))]
+            self._addresses[shard] = tokens.ctypes.data
             self._maps[shard] = tokens
         return tokens
-
-
-class BufferPool:
-    """Int64 buffers of one shape, each used again only after everything that looks into it is gone.
-
-    A fresh large array costs as much in page faults as the gathering itself; so memory goes round. What `take` hands
-    out anchors all arrays and tensors made from it: when the last of them is freed, the memory comes back.
-
-    Args:
-        shape: of every buffer.
-        keep: free buffers kept; further ones are returned to the system.
-    """
-
-    def __init__(self, shape: tuple[int, ...], *, keep: int) -> None:
-        self._shape = shape
-        self._free: deque[npt.NDArray[np.int64]] = deque(maxlen=keep)
-
-    def take(self) -> npt.NDArray[np.int64]:
-        """Give a buffer that nobody holds, its content undefined."""
-        try:
-            memory = self._free.pop()
-        except IndexError:
-            memory = np.empty(self._shape, np.int64)
-        # numpy passes the base of a view on to the views of it, but only through arrays: the buffer stops it here
-        anchor = np.frombuffer(memory.data, np.int64).reshape(self._shape)
-        assert isinstance(anchor.base, np.ndarray)
-        weakref.finalize(anchor.base, self._free.append, memory).atexit = False
-        return anchor

@@ -1,4 +1,4 @@
-"""How tokens become rows: `concat` cuts one long stream of all documents into windows of equal length.
+"""Packing `concat`: one long stream of all documents, cut into windows of equal length.
 
 Window i is tokens[i * stride : i * stride + seq_len + shift]: seq_len inputs and, `shift` further on, their labels.
 """
@@ -9,9 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from loader.errors import SettingError
-
-_LATER_PACKINGS = ("best_fit", "document")
-_LATER_BOUNDARIES = ("position_ids", "cu_seqlens", "document_ids")
 
 
 @dataclass(frozen=True)
@@ -61,17 +58,3 @@ class Windows:
     def starts(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Give the first token of each window, as int64 of the shape of `indices`."""
         return indices * np.int64(self.stride)
-
-
-def check_packing(packing: str, boundaries: str | None) -> None:
-    """Refuse what is not available.
-
-    Raises:
-        SettingError: a packing other than "concat", or boundaries other than None.
-    """
-    if packing != "concat":
-        later = f" ({packing!r} is not available yet)" if packing in _LATER_PACKINGS else ""
-        raise SettingError(f"packing = {packing!r}, wanted 'concat'{later}")
-    if boundaries is not None:
-        later = f" ({boundaries!r} is not available yet)" if boundaries in _LATER_BOUNDARIES else ""
-        raise SettingError(f"boundaries = {boundaries!r}, wanted None{later}")

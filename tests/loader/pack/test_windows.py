@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loader.errors import SettingError
-from loader.pack import Windows, check_packing
+from loader.pack import Windows
 
 
 @given(st.integers(0, 60), st.integers(1, 9), st.integers(1, 12), st.integers(0, 3))
@@ -30,17 +30,3 @@ def test_windows_are_all_that_fit(num_tokens, seq_len, stride, shift):
 def test_what_is_no_window_is_refused(change, message):
     with pytest.raises(SettingError, match=message):
         Windows(**{"num_tokens": 9, "seq_len": 2, "stride": 2, "shift": 1, **change})
-
-
-@pytest.mark.parametrize(
-    ("packing", "boundaries", "message"),
-    [
-        ("best_fit", None, r"packing = 'best_fit', wanted 'concat' \('best_fit' is not available yet\)"),
-        ("tight", None, r"packing = 'tight', wanted 'concat'$"),
-        ("concat", "cu_seqlens", r"boundaries = 'cu_seqlens', wanted None \('cu_seqlens' is not available yet\)"),
-        ("concat", "x", r"boundaries = 'x', wanted None$"),
-    ],
-)
-def test_other_packings_are_refused_by_name(packing, boundaries, message):
-    with pytest.raises(SettingError, match=message):
-        check_packing(packing, boundaries)

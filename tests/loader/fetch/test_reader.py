@@ -1,17 +1,20 @@
 """Laws of fetching: a row is what the stream holds there, wherever shards end; buffers are never shared."""
 
 import gc
+import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loader import fetch
 from loader.errors import ShardError
-from loader.fetch import BufferPool, TokenReader
+from loader.fetch import BufferPool, TokenReader, compiled
+from loader.fetch import reader as reader_module
 
 
 def reader_over(folder, sizes, dtype="uint16"):
@@ -29,14 +32,27 @@ def gathered(reader, starts, seq_len, shift):
     return inputs.tolist(), labels.tolist()
 
 
-@settings(max_examples=60)
+@pytest.fixture(params=["numpy", "compiled"])
+def engine(request, monkeypatch):
+    """Both ways to gather; numba is installed where tests run."""
+    monkeypatch.setattr(compiled, "PATIENCE", 0)
+    if request.param == "compiled":
+        compiled.make(2)
+        compiled.make(4)
+        monkeypatch.setattr(compiled, "_loops", dict(compiled._loops))
+        assert set(compiled._loops) == {2, 4}
+    else:
+        monkeypatch.setattr(compiled, "_loops", {})
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sizes=st.lists(st.integers(0, 12), min_size=1, max_size=6),
     seq_len=st.integers(1, 20),
-    shift=st.integers(0, 3),
+    shift=st.integers(0, 22),
     dtype=st.sampled_from(["uint16", "int32"]),
 )
-def test_every_window_is_what_the_stream_holds(tmp_path_factory, sizes, seq_len, shift, dtype):
+def test_every_window_is_what_the_stream_holds(engine, tmp_path_factory, sizes, seq_len, shift, dtype):
     reader, tokens = reader_over(tmp_path_factory.mktemp("shards"), sizes, dtype)
     starts = list(range(len(tokens) - seq_len - shift + 1))
     inputs, labels = gathered(reader, starts, seq_len, shift)
@@ -62,7 +78,7 @@ def test_a_pickled_reader_reads_the_same(tmp_path):
 
 
 def test_few_maps_are_open_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(fetch, "MAX_OPEN", 3)
+    monkeypatch.setattr(reader_module, "MAX_OPEN", 3)
     reader, tokens = reader_over(tmp_path, [4] * 20)
     starts = np.random.default_rng(1).integers(0, 70, 200).tolist()
     inputs, _ = gathered(reader, starts, 6, 1)
@@ -71,7 +87,7 @@ def test_few_maps_are_open_at_once(tmp_path, monkeypatch):
 
 
 def test_threads_may_share_a_reader(tmp_path, monkeypatch):
-    monkeypatch.setattr(fetch, "MAX_OPEN", 2)
+    monkeypatch.setattr(reader_module, "MAX_OPEN", 2)
     reader, tokens = reader_over(tmp_path, [50] * 6)
     wrong = []
 
@@ -124,3 +140,23 @@ def test_no_more_buffers_are_kept_than_asked():
     assert len({address(buffer) for buffer in held}) == 5
     held.clear()
     assert len(pool._free) == 2
+
+
+def test_the_loop_is_made_after_some_batches_and_never_where_it_is_switched_off(tmp_path):
+    script = (
+        "import sys, time, numpy as np\n"
+        "from loader.fetch import TokenReader, compiled\n"
+        f"reader = TokenReader([{str(tmp_path / '0.bin')!r}], num_tokens=[500], dtype='uint16')\n"
+        "rows = np.empty((2, 2, 8), np.int64)\n"
+        "for k in range(compiled.PATIENCE):\n"
+        "    assert 'numba' not in sys.modules and not compiled._loops\n"
+        "    reader.gather(np.array([k, 2 * k]), inputs_BT=rows[0], labels_BT=rows[1], shift=1)\n"
+        "end = time.monotonic() + (60 if {on} else 1)\n"
+        "while not compiled._loops and time.monotonic() < end:\n"
+        "    reader.gather(np.array([1, 3]), inputs_BT=rows[0], labels_BT=rows[1], shift=1)\n"
+        "assert bool(compiled._loops) == {on}\n"
+    )
+    np.arange(500).astype("uint16").tofile(tmp_path / "0.bin")
+    for on, switch in ((True, "1"), (False, "0")):
+        env = {**os.environ, compiled.SWITCH_ENV: switch}
+        subprocess.run([sys.executable, "-c", script.replace("{on}", str(on))], env=env, check=True, timeout=120)
