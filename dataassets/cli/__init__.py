@@ -8,6 +8,7 @@ import click
 from dataassets.cli.building import InterruptedBuildError
 from dataassets.cli.commands import build, explain, gc, plan, show, ui, verify
 from dataassets.cli.demo.command import demo
+from dataassets.cli.warming import warm_up
 from dataassets.compute import ComputeError
 
 
@@ -56,7 +57,7 @@ def cli() -> None:
     """
 
 
-for _command in (demo, show, plan, build, ui, verify, explain, gc):
+for _command in (demo, show, plan, build, ui, verify, explain, gc, warm_up):
     cli.add_command(_command)
 
 

@@ -147,7 +147,7 @@ def _has_words(buffer: Bytes, start: Int, stop: Int, wanted: Int, table: Bytes) 
         num += not is_space and not inside
         inside = not is_space
         at += width
-    return num >= wanted
+    return bool(num >= wanted)
 
 
 @inner

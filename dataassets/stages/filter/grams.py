@@ -9,7 +9,7 @@ Shapes: D documents, W words of all of them, N words of one, Q quantities.
 
 import numpy as np
 
-from dataassets.stages.filter.repeats import clear, keep_repeated, most_frequent, num_slots, seen_before
+from dataassets.stages.filter.repeats import Slots, clear, keep_repeated, most_frequent, num_slots, seen_before
 from dataassets.stages.text import (
     ALPHA,
     EIGHT,
@@ -145,11 +145,11 @@ def _num_found(keys: Hashes, wanted: Hashes) -> Int:
 
 @inner
 def _top_n_grams(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    keys: Hashes, chars: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, slots: Ints, counts: Ints,
+    keys: Hashes, chars: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, slots: Slots, counts: Slots,
     out: Ints,
 ) -> None:  # fmt: skip
     """Of each order, count times length, a space between words, of the most frequent n-gram; the first of equals."""
-    num = max(np.int64(0), len(keys) - 1)
+    num: Int = max(0, len(keys) - 1)
     for i in range(num):
         some[i], hashes[i] = i, keys[i]
     for n in range(2, 5):
@@ -203,7 +203,7 @@ def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashe
 
 @inner
 def _seen_n_grams(
-    joined: Bytes, at: Ints, chars: Ints, begins: Bytes, some: Ints, slots: Ints, hashes: Hashes, n: Int
+    joined: Bytes, at: Ints, chars: Ints, begins: Bytes, some: Ints, slots: Slots, hashes: Hashes, n: Int
 ) -> Int:
     """Characters of the n-grams seen before, by a walk that jumps over them. Words are joined without a separator."""
     total, free, num = np.int64(0), np.int64(0), np.int64(0)

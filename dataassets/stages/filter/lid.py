@@ -198,7 +198,7 @@ def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table) -
 @inner
 def _is_space(b: Int) -> bool:
     """What fastText cuts words at: space, TAB to CR, NUL."""
-    return b == 32 or 9 <= b <= 13 or b == 0
+    return bool(b == 32 or 9 <= b <= 13 or b == 0)
 
 
 @inner

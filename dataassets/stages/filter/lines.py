@@ -92,7 +92,7 @@ def _may_end_a_line(x: np.uint64) -> bool:
     found = has_below(x, _BLANK)
     if x & TOPS:
         found |= where_is(x, _C2) | where_is(x, _E2)
-    return found != 0
+    return bool(found != 0)
 
 
 @inner
@@ -117,7 +117,9 @@ def cut(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         S, one more than there are line feeds.
     """
     num, at, begin = np.int64(0), start, start
-    h, chars, dots, other = _BASE, np.int64(0), np.int64(0), False
+    chars: Int = 0
+    dots: Int = 0
+    h, other = _BASE, False
     while True:
         size = min(EIGHT, stop - at)
         x = head64(buffer, at, size)
@@ -154,13 +156,13 @@ def cut(  # noqa: PLR0913 (a kernel takes arrays, not objects)
 def _is_line_end(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> bool:
     """Whether a character that is cut by str.splitlines starts here."""
     byte = buffer[at]
-    return (byte < 0x20 or byte == 0xC2 or byte == 0xE2) and table[decode(buffer, at, stop)[0]] & LINE_END != 0
+    return bool((byte < 0x20 or byte == 0xC2 or byte == 0xE2) and table[decode(buffer, at, stop)[0]] & LINE_END)
 
 
 @inner
 def _is_ellipsis(buffer: Bytes, at: Int, stop: Int) -> bool:
     """Whether the one character for three dots starts here."""
-    return buffer[at] == 0xE2 and at + 2 < stop and buffer[at + 1] == 0x80 and buffer[at + 2] == 0xA6
+    return bool(buffer[at] == 0xE2 and at + 2 < stop and buffer[at + 1] == 0x80 and buffer[at + 2] == 0xA6)
 
 
 @inner
@@ -208,8 +210,9 @@ def copy_lines(
             if number == lines[k]:
                 k += 1
                 last = after if k < first[d + 1] or after == stops[d] else end
-                out[size : size + last - at] = buffer[at:last]
-                size += last - at
+                for byte in buffer[at:last]:
+                    out[size] = byte
+                    size += 1
             number += 1
             at = after
     out_offsets[len(starts)] = size

@@ -90,7 +90,7 @@ def count_kept(words: Words, buffer: Bytes, *, text: Rewritten, first: Ints, cut
 
 def _sums(values: Ints, first: Ints) -> Ints:
     """int64 [D], sums of values[first[d]:first[d + 1]]."""
-    before = np.concatenate([[0], np.cumsum(values)])
+    before: Ints = np.concatenate([[0], np.cumsum(values)])
     return before[first[1:]] - before[first[:-1]]
 
 

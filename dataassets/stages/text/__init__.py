@@ -17,7 +17,15 @@ from dataassets.stages.text.buffers import (
     frozen,
     utf8_buffers,
 )
-from dataassets.stages.text.chunks import Words, counts, counts_of_parts, sentence_counts, word_counts, word_spans
+from dataassets.stages.text.chunks import (
+    Words,
+    counts,
+    counts_of_parts,
+    sentence_counts,
+    warm_up,
+    word_counts,
+    word_spans,
+)
 from dataassets.stages.text.classes import (
     ALPHA,
     CODE_POINTS,
@@ -100,6 +108,7 @@ __all__ = [
     "unicode_word_counts",
     "unicode_word_spans",
     "utf8_buffers",
+    "warm_up",
     "where_is",
     "word_counts",
     "word_spans",

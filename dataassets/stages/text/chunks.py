@@ -321,3 +321,11 @@ def _pairs() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
     for before, after in pairs():
         table[codes[before], codes[after]] = True
     return codes, frozen(table)
+
+
+def warm_up() -> None:
+    """Compile or load the kernels of this room, and learn the exceptions."""
+    buffer, offsets = np.frombuffer(b"A word.", np.uint8), np.array([0, 7])
+    words = word_spans(buffer, offsets)
+    counts(buffer, offsets[:-1], offsets[1:])
+    counts_of_parts(words, offsets[:-1], offsets[1:])

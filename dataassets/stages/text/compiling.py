@@ -16,14 +16,15 @@ import numba
 from numba.extending import register_jitable
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_OPTIONS: Any = {"nogil": True, "no_cfunc_wrapper": True}
 
 
 def compiled(function: _F) -> _F:
     """A kernel that Python calls: compiled at its first call without the interpreter's lock, and kept on disk."""
     try:
-        kernel = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
+        kernel = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # numba found no folder that may be written
-        return cast(_F, numba.njit(nogil=True, no_cfunc_wrapper=True)(function))
+        return cast(_F, numba.njit(**_OPTIONS)(function))
     kept = kernel._cache._cache_file  # noqa: SLF001 (numba has no other way to add to the stamp)
     kept._source_stamp = (kept._source_stamp, sources())  # noqa: SLF001
     return cast(_F, kernel)
@@ -31,15 +32,19 @@ def compiled(function: _F) -> _F:
 
 def inner(function: _F) -> _F:
     """A part of kernels: compiled into each that calls it, plain Python where Python does. Cheaper than `compiled`."""
-    return cast(_F, register_jitable(nogil=True)(function))
+    return register_jitable(nogil=True)(function)
 
 
 @lru_cache(maxsize=1)
-def sources() -> str:
-    """Digest of the files below `stages` that hold kernels or parts of them."""
+def sources(folder: Path = Path(__file__).parents[1]) -> str:
+    """Digest of the files below a folder that hold kernels or parts of them.
+
+    Args:
+        folder: `stages`.
+    """
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         data = path.read_bytes()
-        if b"import" in data and (b"compiled" in data or b"intrinsic" in data):
+        if any(mark in data for mark in (b"@compiled", b"@inner", b"@intrinsic")):
             digest.update(data)
     return digest.hexdigest()

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba.extending import intrinsic
+from numba import extending
 
 from dataassets.stages.text.buffers import Bytes, Int
 from dataassets.stages.text.compiling import compiled, inner
 
 _It: TypeAlias = Any  # of numba and llvmlite, which have no types
+intrinsic: _It = extending.intrinsic
 
 EIGHT = np.int64(8)
 ONES, TOPS = (
@@ -30,7 +30,7 @@ def load64(_: _It, buffer: _It, at: _It) -> _It:
 
     def generate(context: _It, builder: _It, signature: _It, args: _It) -> _It:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(64).as_pointer())
+        place = builder.bitcast(builder.gep(data, [args[1]]), context.get_value_type(numba.uint64).as_pointer())
         return builder.load(place, align=1)
 
     return numba.uint64(buffer, numba.int64), generate
@@ -42,7 +42,7 @@ def store64(_: _It, buffer: _It, at: _It, value: _It) -> _It:
 
     def generate(context: _It, builder: _It, signature: _It, args: _It) -> _It:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(64).as_pointer())
+        place = builder.bitcast(builder.gep(data, [args[1]]), context.get_value_type(numba.uint64).as_pointer())
         builder.store(args[2], place, align=1)
         return context.get_dummy_value()
 
@@ -58,8 +58,11 @@ def count_ones(_: _It, x: _It) -> _It:
 @intrinsic  # type: ignore[untyped-decorator]
 def low_zeros(_: _It, x: _It) -> _It:
     """Zero bits of 64 below the lowest one that is set; one is."""
-    flag = ir.Constant(ir.IntType(1), 1)
-    return numba.int64(numba.uint64), lambda context, builder, signature, args: builder.cttz(args[0], flag)
+
+    def generate(context: _It, builder: _It, signature: _It, args: _It) -> _It:
+        return builder.cttz(args[0], context.get_constant(numba.boolean, 1))
+
+    return numba.int64(numba.uint64), generate
 
 
 @inner
@@ -88,7 +91,8 @@ def head64(buffer: Bytes, at: Int, size: Int) -> np.uint64:
         return np.uint64(0)
     size = min(size, EIGHT)
     if at + EIGHT <= len(buffer):
-        return load64(buffer, at) & (_ALL >> np.uint64(64 - 8 * size))
+        x: np.uint64 = load64(buffer, at) & (_ALL >> np.uint64(64 - 8 * size))
+        return x
     x = np.uint64(0)
     for k in range(size):
         x |= np.uint64(buffer[at + k]) << np.uint64(8 * k)
