@@ -17,7 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from dataassets.stages.filter.ftz import LABEL
-from dataassets.stages.text import EIGHT, Bytes, Hashes, Int, Ints, compiled, count_ones, hash64, head64, inner
+from dataassets.stages.text import (
+    EIGHT,
+    Bytes,
+    Hashes,
+    Int,
+    Ints,
+    compiled,
+    count_ones,
+    has_below,
+    hash64,
+    head64,
+    inner,
+    low_zeros,
+)
 
 Floats = npt.NDArray[np.float32]
 
@@ -30,7 +43,7 @@ _LABEL_A = np.uint64(int.from_bytes(LABEL[:8], "little"))  # a word that begins 
 _LABEL_B = np.uint64(LABEL[8])  # leaves it out
 OPEN, CLOSE = 60, 62  # < and > around each word
 _TOGETHER = 128  # words looked up together, and n-grams
-_ONE, _SIX = np.uint64(1), np.uint64(63)
+_ONE, _SIX, _ABOVE_SPACE = np.uint64(1), np.uint64(63), np.uint64(33)
 _LOW, _HIGH, _HALF = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000), np.uint64(32)
 
 
@@ -202,6 +215,21 @@ def _is_space(b: Int) -> bool:
 
 
 @inner
+def _end_of_word(buffer: Bytes, at: Int, stop: Int) -> Int:
+    """The next space, or `stop`."""
+    while at < stop:
+        found = has_below(head64(buffer, at, stop - at), _ABOVE_SPACE)  # zeros beyond `stop` are found, too
+        if not found:
+            at += EIGHT
+            continue
+        at += low_zeros(found) >> 3
+        if at >= stop or _is_space(buffer[at]):
+            return min(at, stop)
+        at += 1
+    return stop
+
+
+@inner
 def _some_words(buffer: Bytes, at: Int, stop: Int, starts: Ints, stops: Ints) -> tuple[Int, Int]:
     """The next words of a document, as many as there is room for: how many, and where to go on."""
     num = np.int64(0)
@@ -209,9 +237,7 @@ def _some_words(buffer: Bytes, at: Int, stop: Int, starts: Ints, stops: Ints) ->
         if _is_space(buffer[at]):
             at += 1
             continue
-        start = at
-        while at < stop and not _is_space(buffer[at]):
-            at += 1
+        start, at = at, _end_of_word(buffer, at, stop)
         if at - start == len(LINE_END) and head64(buffer, start, len(LINE_END)) == _END:
             return num, stop
         starts[num], stops[num] = start, at
