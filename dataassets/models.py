@@ -115,6 +115,29 @@ def sha256_of(path: str | Path, *, key: str) -> str:
     return _digest(file, _stamp(file))
 
 
+def word_list(language: str, *, key: str) -> Path:
+    """A list of toxic words inside the package badwords-py, which is not imported.
+
+    Args:
+        language: such as `en`.
+        key: where the recipe names it, for the error.
+
+    Raises:
+        RecipeError: the package is not installed, or has no list for the language.
+    """
+    folders = [folder / "resource" / "words" for folder in _folders("badwords")]
+    if not any(folder.is_dir() for folder in folders):
+        raise RecipeError(
+            f"{key}: the lists come with a package that is not installed: pip install 'dataassets[toxicity]' "
+            "(or badwords-py); or name a file of your own under filter.toxicity.lists"
+        )
+    for folder in folders:
+        if (path := folder / f"{language}.txt").is_file():
+            return path
+    known = sorted(path.stem for folder in folders for path in folder.glob("*.txt"))
+    raise RecipeError(f"{key}: badwords-py has no list for {language!r}; take of {known}, or name a file of your own")
+
+
 def cache_folder() -> Path:
     """Where downloads are kept: $DATAASSETS_CACHE, else ~/.cache/dataassets."""
     found = os.environ.get(CACHE_ENV)
@@ -128,13 +151,15 @@ def _model(name: str) -> _Model:
 
 
 def _in_package(model: _Model) -> Path | None:
-    """The file inside the installed package. find_spec of a top-level name runs none of its code."""
-    spec = importlib.util.find_spec(model.package)
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(folder) / model.inside
-        if path.is_file():
-            return path
-    return None
+    """The file inside the installed package."""
+    paths = (folder / model.inside for folder in _folders(model.package))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _folders(package: str) -> list[Path]:
+    """Where an installed package lies. find_spec of a top-level name runs none of its code."""
+    spec = importlib.util.find_spec(package)
+    return [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
 
 
 def _checked(path: Path, name: str, *, mend: str) -> Path:

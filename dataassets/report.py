@@ -21,15 +21,15 @@ class Histogram:
     Args:
         edges: N + 1 rising bin edges.
         counts: N counts.
-        limit: the threshold to draw as a line, where there is one.
+        limits: the thresholds to draw as lines, rising.
     """
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
-    limit: float | None = None
+    limits: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, values: npt.ArrayLike, *, edges: Sequence[float], limit: float | None = None) -> "Histogram":
+    def of(cls, values: npt.ArrayLike, *, edges: Sequence[float], limits: Iterable[float] = ()) -> "Histogram":
         """Count values; NaN is left out.
 
         >>> Histogram.of([0.1, 0.2, 9.0], edges=[0, 0.15, 1]).counts
@@ -38,11 +38,11 @@ class Histogram:
         found = np.asarray(values, np.float64)
         clipped = np.clip(found[~np.isnan(found)], edges[0], edges[-1])
         counts, _ = np.histogram(clipped, bins=np.asarray(edges, np.float64))
-        return cls(tuple(float(e) for e in edges), tuple(int(c) for c in counts), limit)
+        return cls(tuple(float(e) for e in edges), tuple(int(c) for c in counts), tuple(sorted(set(limits))))
 
     def __add__(self, other: "Histogram") -> "Histogram":
         assert self.edges == other.edges, "histograms of one name have one set of edges"
-        return Histogram(self.edges, tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)), self.limit)
+        return Histogram(self.edges, tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)), self.limits)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Report:
         return {
             "counts": dict(self.counts),
             "histograms": {
-                name: {"edges": list(h.edges), "counts": list(h.counts), "limit": h.limit}
+                name: {"edges": list(h.edges), "counts": list(h.counts), "limits": list(h.limits)}
                 for name, h in self.histograms.items()
             },
             "samples": {reason: [dict(row) for row in rows] for reason, rows in self.samples.items()},
@@ -94,9 +94,16 @@ class Report:
         {'a': 1}
         """
         histograms = {
-            name: Histogram(tuple(h["edges"]), tuple(h["counts"]), h["limit"]) for name, h in data["histograms"].items()
+            name: Histogram(tuple(h["edges"]), tuple(h["counts"]), _limits(h)) for name, h in data["histograms"].items()
         }
         return cls(dict(data["counts"]), histograms, dict(data["samples"]))
+
+
+def _limits(histogram: Mapping[str, Any]) -> tuple[float, ...]:
+    """The limits of a histogram in a manifest; those written earlier have one, or null."""
+    if "limits" in histogram:
+        return tuple(histogram["limits"])
+    return () if histogram["limit"] is None else (histogram["limit"],)
 
 
 def merge(reports: Iterable[Report]) -> Report:

@@ -21,7 +21,7 @@ SAMPLES = st.dictionaries(
 
 
 def histograms(values: dict[str, list[float]]) -> dict[str, Histogram]:
-    return {name: Histogram.of(found, edges=EDGES[name], limit=0.5) for name, found in values.items()}
+    return {name: Histogram.of(found, edges=EDGES[name], limits=[0.5, 0.2]) for name, found in values.items()}
 
 
 VALUES = st.dictionaries(st.sampled_from(list(EDGES)), st.lists(FLOATS, max_size=5))
@@ -52,6 +52,12 @@ def test_counts_are_sums_and_samples_the_first_ones(reports):
 @given(REPORTS)
 def test_json_carries_a_report(report):
     assert Report.from_json(json.loads(json.dumps(report.to_json()))) == report
+
+
+@pytest.mark.parametrize(("limit", "limits"), [(None, ()), (0.5, (0.5,))])
+def test_a_report_with_one_limit_as_earlier_manifests_have_it_is_read(limit, limits):
+    told = {"counts": {}, "histograms": {"words": {"edges": [0, 1], "counts": [3], "limit": limit}}, "samples": {}}
+    assert Report.from_json(told).histograms["words"] == Histogram((0, 1), (3,), limits)
 
 
 @given(st.booleans(), st.booleans(), st.dictionaries(st.text(max_size=3), st.integers(0, 9)), st.text(max_size=5))

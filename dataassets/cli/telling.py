@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dataassets.recipe import Filter
+from dataassets.runner.limits import filter_of
 from dataassets.store import Manifest
 
 _SNIPPET = 100  # characters of text shown
@@ -31,7 +31,7 @@ def record(manifest: Manifest, row: pa.Table, *, was_dropped: bool, signals: pa.
     if manifest.product == "signatures":
         signed = "a MinHash signature" if values["signature"] else "too short, or not meant, for a MinHash signature"
         return f"{signed}, {values['num_shingles']:,} distinct shingles"
-    rules = [r for r in Filter.model_fields if manifest.settings.get(r)] if manifest.product == "filtered" else []
+    rules = filter_of(manifest).on if manifest.product == "filtered" else []
     passed = f"passed {', '.join(rules)}; " if rules else ""
     return f"{passed}{len(values['text']):,} characters{_content(values)}"
 
@@ -70,12 +70,12 @@ def _reason(manifest: Manifest, reason: str, signals: pa.Table | None) -> str:
         return reason
     from dataassets.stages.filter import rules
 
-    settings = Filter.model_validate(manifest.settings)
-    for test in rules.rule(rule).tests(signals, settings=settings):
+    settings = filter_of(manifest).of(signals.column("language")[0].as_py())
+    for test in rules.judging(settings)[rule].tests(signals, settings=settings):
         if test.name == name:
             value = signals.column(test.column)[0].as_py()
-            limit = "" if test.limit is None else f", limit {_number(test.limit)}"
-            return f"{reason} ({test.column} {_number(value)}{limit})"
+            limit = "" if test.limit is None else f", limit {number(test.limit)}"
+            return f"{reason} ({test.column} {number(value)}{limit})"
     return reason
 
 
@@ -83,27 +83,35 @@ def _signals(values: Mapping[str, Any]) -> str:
     score = values["language_score"]
     language = f"language {values['language']} {score:.3f}" if score is not None else "language not measured"
     shares = [
-        f"{name} {_number(values[name])}" for name in ("dup_line_frac", "top_2_gram", "alpha_words") if values[name]
+        f"{name} {number(values[name])}" for name in ("dup_line_frac", "top_2_gram", "alpha_words") if values[name]
     ]
     sizes = f"{values['num_chars']:,} characters, {values['num_words']:,} words, {values['num_lines']:,} lines"
     return ", ".join([sizes, language, *shares])
 
 
 def _content(values: Mapping[str, Any]) -> str:
-    content = values.get("text") or values.get("content") or ""
-    text = content[: 4 * _SNIPPET].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 4 * _SNIPPET]
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_SNIPPET]
+    text = snippet(values.get("text") or values.get("content") or "")
     return f': "{text}"' if text else ""
+
+
+def snippet(content: str | bytes) -> str:
+    r"""The beginning of a text on one line.
+
+    >>> snippet("a\n\tb")
+    'a b'
+    """
+    text = content[: 4 * _SNIPPET].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 4 * _SNIPPET]
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_SNIPPET]
 
 
 def _size(values: Mapping[str, Any]) -> str:
     return f"{len(values['content']):,} bytes of {values['media_type']}"
 
 
-def _number(value: object) -> str:
+def number(value: object) -> str:
     """A number in four digits, a list of names by commas.
 
-    >>> _number(0.123456), _number(["en", "de"]), _number(200)
+    >>> number(0.123456), number(["en", "de"]), number(200)
     ('0.1235', 'en, de', '200')
     """
     if isinstance(value, float):

@@ -11,7 +11,8 @@ from dataassets.defs.plots import human
 from dataassets.report import Histogram
 
 LIMIT = 999  # characters of Markdown that Dagster 1.13 still draws in place
-_ROWS, _LONGEST, _ROW = 8, 160, 15
+ROWS = 8  # bars
+_LONGEST, _ROW = 160, 15
 _HEIGHT, _BIN = 60, 8
 
 
@@ -28,11 +29,11 @@ def bars(steps: Sequence[tuple[str, float]]) -> str:
     True
     """
     most = max((x for _, x in steps), default=0)
-    for num_rows in range(min(len(steps), _ROWS), 0, -1):
+    for num_rows in range(min(len(steps), ROWS), 0, -1):
         rows = steps[:num_rows] if most else []
         path = "".join(f"M0 {_ROW * i + 7}h{round(x / most * _LONGEST)}" for i, (_, x) in enumerate(rows))
         labels = "".join(
-            f"<text x='{_LONGEST + 6}' y='{_ROW * i + 11}'>{human(x)} {escape(name[:24])}</text>"
+            f"<text x='{_LONGEST + 6}' y='{_ROW * i + 11}'>{human(x)} {escape(name[:28])}</text>"
             for i, (name, x) in enumerate(rows)
         )
         stroke = f"<path d='{path}' stroke='#4a6fd8' stroke-width='10'/>"

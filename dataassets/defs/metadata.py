@@ -11,6 +11,7 @@ from dataassets.compute import ComputeError
 from dataassets.defs import pictures
 from dataassets.recipe import RecipeError
 from dataassets.runner import PROMISES, ChecksFailedError, Done, Progress, UpstreamError, Work
+from dataassets.runner.limits import filter_of
 
 Told = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
@@ -88,10 +89,8 @@ def _metadata(done: Done) -> dict[str, dg.MetadataValue[Any]]:
     if done.manifest.dropped:
         told["dropped"] = _reasons(done)
     told |= _mix_table(done)
-    if done.report.samples:
-        told["dropped_samples"] = _samples(done)
     told["manifest"] = _link(f"{done.folder}/manifest.json")
-    return told
+    return told | _samples(done)
 
 
 def _numbers(done: Done) -> dict[str, dg.MetadataValue[Any]]:
@@ -118,18 +117,33 @@ def _reasons(done: Done) -> dg.MetadataValue[Any]:
     return _table([{"reason": r, "documents": n, "share": round(n / total, 4)} for r, n in ranked])
 
 
-def _samples(done: Done) -> dg.MetadataValue[Any]:
-    """A list by reason: what was measured and the limit, the beginning of the text, url and id."""
-    lines = []
-    for reason, found in done.report.samples.items():
-        lines.append(f"\n**{reason}**\n")
-        for row in found:
-            told = ", ".join(
-                f"{k} {_cell(row[k])}" for k in row if k not in ("snippet", "id", "url") and row[k] is not None
-            )
-            snippet = f": {_cell(str(row['snippet'])[:160])}" if row.get("snippet") else ""
-            lines.append(f"- {told}{snippet}  \n  {row.get('url') or ''} `{row.get('id', '')}`")
-    return dg.MetadataValue.md("\n".join(lines))
+def _samples(done: Done) -> dict[str, dg.MetadataValue[Any]]:
+    """For each rule, under its name, what it dropped: Dagster folds whole entries alone, and long names hide values.
+
+    Of each document what was measured and the limit, the beginning of the text, url and id.
+    """
+    counts, by_rule = {**done.report.counts, **done.manifest.dropped}, dict[str, list[str]]()
+    for reason in sorted(done.report.samples, key=lambda r: (-counts.get(r, 0), r)):
+        by_rule.setdefault(reason.partition(":")[0], []).append(reason)
+    on = filter_of(done.manifest).on if done.manifest.product == "filtered" else []
+    judging = {rule: at for at, rule in enumerate(on)}
+    told: dict[str, dg.MetadataValue[Any]] = {}
+    for rule in sorted(by_rule, key=lambda rule: (judging.get(rule, len(judging)), rule)):
+        lines = []
+        for reason in by_rule[rule]:
+            lines.append(f"\n**{reason}**: {counts.get(reason, 0):,}\n")
+            lines += map(_sample, done.report.samples[reason])
+        told[rule] = dg.MetadataValue.md("\n".join(lines))
+    return told
+
+
+def _sample(row: Mapping[str, Any]) -> str:
+    """One document that was dropped: the quantity that decided, under its name, and what else is told of it."""
+    aside = ("snippet", "id", "url", "signal")
+    told = {str(row.get("signal", k)) if k == "value" else k: row[k] for k in row if k not in aside}
+    numbers = ", ".join(f"{_cell(k)} {_cell(x)}" for k, x in told.items() if x is not None)
+    snippet = f": {_cell(str(row['snippet'])[:160])}" if row.get("snippet") else ""
+    return f"- {numbers}{snippet}  \n  {row.get('url') or ''} `{row.get('id', '')}`"
 
 
 def _mix_table(done: Done) -> dict[str, dg.MetadataValue[Any]]:
@@ -154,6 +168,7 @@ def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _cell(value: object) -> str:
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list) else text
     return re.sub(r"([\\`*_\[\]|<>#])", r"\\\1", " ".join(text.split()))
 
 

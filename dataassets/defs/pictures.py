@@ -1,10 +1,11 @@
 """Which plots tell most of each product: a small one that Dagster draws in place, a full one behind a click."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from dataassets.defs import glance, plots
-from dataassets.recipe import Filter
 from dataassets.report import Report
+from dataassets.runner.limits import filter_of
 from dataassets.store import Manifest
 
 # The quantity that a product's small plot shows; where it is not among the histograms, the first one.
@@ -53,12 +54,24 @@ def _in_and_out(manifest: Manifest, _report: Report) -> tuple[str, str]:
 
 
 def _rules(manifest: Manifest, report: Report) -> tuple[str, str]:
+    """What each rule leaves, in the order in which they judge; the small plot shows those that take something."""
     left = {name.removeprefix("kept_after:"): n for name, n in report.counts.items() if name.startswith("kept_after:")}
     steps = [
         ("cleaned", manifest.counts.get("documents_in", 0)),
-        *((r, left[r]) for r in Filter.model_fields if r in left),
+        *((r, left[r]) for r in filter_of(manifest).on if r in left),
     ]
-    return glance.bars(steps), plots.funnel(steps, title=_title(manifest, "Kept after each rule"))
+    takes = {rule: before - n for (_, before), (rule, n) in pairwise(steps)}
+    most = max(takes, key=lambda rule: takes[rule], default=None)
+    marked = most if most and takes[most] else None
+    title = _title(manifest, "Kept after each rule" + (f" ({marked} takes most)" if marked else ""))
+    return glance.bars(_takers(steps, takes)), plots.funnel(steps, title=title, marked=marked)
+
+
+def _takers(steps: Sequence[tuple[str, int]], takes: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The first step and the rules that take most, as many as are drawn in place, in the order of the steps."""
+    shown = sorted((rule for rule in takes if takes[rule]), key=lambda rule: -takes[rule])[: glance.ROWS - 1]
+    told = {rule: f"{rule}, −{plots.human(takes[rule])}" for rule in shown}
+    return [steps[0], *((told[rule], n) for rule, n in steps[1:] if rule in told)]
 
 
 def _histograms(manifest: Manifest, report: Report) -> tuple[str, str]:

@@ -17,6 +17,7 @@ _ROW = 24
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 _INK, _FAINT, _RULE, _BAR, _PALE, _MARK = "#1f2933", "#5f6c7b", "#dfe4ea", "#4c6fd6", "#b9c7ee", "#c2410c"
 _MOST_ROWS = 20
+_MOST_LIMITS = 6  # of a histogram; of more, the first and the last are drawn: every language may have its own
 _MOST_CHARS = 44  # of a label
 _CHAR = 6.6  # width of a mean character at 12 px; system fonts differ, so columns leave room
 
@@ -57,13 +58,14 @@ def share(part: float, whole: float) -> str:
     return f"{percent:.1f}".removesuffix(".0") + " %" if percent < 99.95 or part == whole else f"{percent:.0f} %"
 
 
-def funnel(steps: Sequence[tuple[str, int]], *, title: str, unit: str = "documents") -> str:
+def funnel(steps: Sequence[tuple[str, int]], *, title: str, unit: str = "documents", marked: str | None = None) -> str:
     """What is left after each step: bars with counts, and shares of the first and of the previous step.
 
     Args:
         steps: names and counts, in the order of the road.
         title: heading.
         unit: what is counted.
+        marked: name of a step to stand out.
 
     Returns:
         SVG text.
@@ -79,7 +81,8 @@ def funnel(steps: Sequence[tuple[str, int]], *, title: str, unit: str = "documen
     for at, (name, count) in enumerate(steps):
         y, before = _HEAD + 18 + at * _ROW, steps[at - 1][1] if at else 0
         cells = (human(count), share(count, steps[0][1]), share(count, before) if at else "")
-        out += _row(name, y, [(count / most * longest, _BAR)], label_end, zip(columns, cells, strict=True))
+        bar = (count / most * longest, _MARK if name == marked else _BAR)
+        out += _row(name, y, [bar], label_end, zip(columns, cells, strict=True))
     return _panel(title, _HEAD + 18 + len(steps) * _ROW, out)
 
 
@@ -141,7 +144,7 @@ def paired_bars(
 
 
 def histogram(h: Histogram, *, title: str, unit: str) -> str:
-    """Counts of a quantity, bins drawn equally wide, and the threshold as a line with its value.
+    """Counts of a quantity, bins drawn equally wide, and thresholds as lines with their values.
 
     Args:
         h: bins and counts.
@@ -165,12 +168,12 @@ def histogram(h: Histogram, *, title: str, unit: str) -> str:
         x = _PAD + width * at / bins
         out.append(_text(x, base + 16, human(h.edges[at]), anchor=anchor, size=11, fill=_FAINT))
     out.append(_text(WIDTH / 2, base + 34, unit, anchor="middle", size=11, fill=_FAINT))
-    out += _threshold(h, _PAD, top, width, height, size=11)
+    out += _thresholds(h, _PAD, top, width, height, size=11)
     return _panel(title, base + 32, out)
 
 
 def small_multiples(histograms: Mapping[str, Histogram], *, title: str) -> str:
-    """Many small histograms, three in a row, each with its threshold; those without documents say so. One is drawn big.
+    """Many small histograms, three in a row, with thresholds; those without documents say so. One is drawn big.
 
     Args:
         histograms: by name of the quantity, in the order to be drawn.
@@ -199,7 +202,7 @@ def small_multiples(histograms: Mapping[str, Histogram], *, title: str) -> str:
         for edge, anchor in ((0, "start"), (bins // 2, "middle"), (bins, "end"))[:: 1 if bins > 1 else 2]:
             out.append(_text(x + width * edge / bins, base + 12, human(h.edges[edge]), anchor=anchor))
         out.append("</g>")
-        out += _threshold(h, x, top + 30, width, height, size=10)
+        out += _thresholds(h, x, top + 30, width, height, size=10)
     return _panel(title, _HEAD + step * -(-len(histograms) // 3) - 8, out)
 
 
@@ -211,15 +214,22 @@ def _ticks(bins: int) -> list[int]:
     return sorted({round(k * bins / min(bins, 8)) for k in range(min(bins, 8) + 1)})
 
 
-def _threshold(h: Histogram, x: float, top: float, width: float, height: float, *, size: int) -> list[str]:
-    if h.limit is None:
+def _thresholds(h: Histogram, x: float, top: float, width: float, height: float, *, size: int) -> list[str]:
+    """A line for each limit, the first and the last where there are many; one label beside the first line."""
+    if not h.limits:
         return []
-    at = x + width * _position(h.edges, h.limit)
-    flip = at > x + width / 2
-    told, anchor = f"limit {human(h.limit)}", "end" if flip else "start"
-    label = _text(at + (-4 if flip else 4), top - 2, told, anchor=anchor, size=size, fill=_MARK)
-    line = f'<path class="limit" d="M{at:.1f} {top - size}V{top + height:g}" stroke="{_MARK}" stroke-width="1.5"/>'
-    return [line, label]
+    drawn = h.limits if len(h.limits) <= _MOST_LIMITS else (h.limits[0], h.limits[-1])
+    at_L = [x + width * _position(h.edges, limit) for limit in drawn]
+    tops = [top - size, *(top for _ in at_L[1:])]  # the label lies beside the first line and above the others
+    path = "".join(f"M{at:.1f} {high:g}V{top + height:g}" for at, high in zip(at_L, tops, strict=True))
+    told = f"limit{'s' if len(at_L) > 1 else ''} {' and '.join(map(human, drawn))}"
+    if len(h.limits) > 2:
+        told = f"{len(h.limits)} limits, {human(drawn[0])} to {human(drawn[-1])}"
+    flip = at_L[0] + 4 + len(told) * _CHAR * size / 12 > x + width
+    label = _text(
+        at_L[0] + (-4 if flip else 4), top - 2, told, anchor="end" if flip else "start", size=size, fill=_MARK
+    )
+    return [f'<path class="limit" d="{path}" stroke="{_MARK}" stroke-width="1.5"/>', label]
 
 
 def _position(edges: Sequence[float], value: float) -> float:

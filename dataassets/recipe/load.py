@@ -57,6 +57,18 @@ def load(file: str | Path) -> Located:
         RecipeError: the file is not there, is no YAML, or holds a wrong key or value.
     """
     file = Path(file)
+    return Located(parse(read(file), where=str(file)), file)
+
+
+def read(file: Path) -> object:
+    """What a YAML file holds, before it is checked.
+
+    Args:
+        file: a recipe.
+
+    Raises:
+        RecipeError: the file is not there or is no YAML.
+    """
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -65,11 +77,23 @@ def load(file: str | Path) -> Located:
         ) from None
     except (OSError, UnicodeDecodeError) as e:
         raise RecipeError(f"{file}: cannot be read as a UTF-8 file ({e}); name the recipe's YAML file") from e
+    return read_yaml(text, where=str(file))
+
+
+def read_yaml(text: str, *, where: str) -> object:
+    """What YAML says; a key that stands twice is refused.
+
+    Args:
+        text: YAML.
+        where: it stands, for errors.
+
+    Raises:
+        RecipeError: it is no YAML.
+    """
     try:
-        data = yaml.load(text, Loader=_UniqueKeys)
+        return yaml.load(text, Loader=_UniqueKeys)
     except (yaml.YAMLError, ValueError) as e:
-        raise RecipeError(f"{file}: not YAML; mend the place that is named: {e}") from e
-    return Located(parse(data, where=str(file)), file)
+        raise RecipeError(f"{where}: not YAML; mend the place that is named: {e}") from e
 
 
 def parse(data: object, *, where: str) -> Recipe:

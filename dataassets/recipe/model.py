@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from dataassets.recipe.base import Model, is_written
+from dataassets.recipe.checks import Checks
 from dataassets.recipe.rules import Filter
 from dataassets.recipe.snapshots import Snapshots
 
@@ -82,7 +83,7 @@ class Tokenize(Model):
 
 
 class Source(Model):
-    """One stream of documents; `clean`, `filter`, `dedup` here replace the recipe's whole section for this source."""
+    """One stream of documents; `clean`, `filter`, `dedup`, `checks` here replace the recipe's whole section for it."""
 
     format: Format = Field(description="how its files are read")
     paths: tuple[str, ...] = Field(
@@ -94,8 +95,9 @@ class Source(Model):
     clean: Clean | None = Field(None, description="instead of the recipe's")
     filter: Filter | None = Field(None, description="instead of the recipe's")
     dedup: Dedup | None = Field(None, description="exact and minhash of this source, instead of the recipe's")
+    checks: Checks | None = Field(None, description="instead of the recipe's")
 
-    @field_validator("clean", "filter", "dedup", mode="before")
+    @field_validator("clean", "filter", "dedup", "checks", mode="before")
     @classmethod
     def _says_what_it_means(cls, value: object, info: ValidationInfo) -> object:
         """A section named with nothing behind it may be meant either way."""
@@ -169,6 +171,7 @@ class Recipe(Model):
     clean: Clean = Clean()
     filter: Filter = Filter()
     dedup: Dedup = Dedup()
+    checks: Checks = Checks()
     tokenize: Tokenize = Tokenize()
     mixes: dict[str, Mix] = Field(default_factory=dict)
     compute: Compute = Compute()
@@ -222,6 +225,11 @@ class Recipe(Model):
         """The dedup settings that hold for a source."""
         own = self.sources[source].dedup
         return self.dedup if own is None else own
+
+    def checks_of(self, source: str) -> Checks:
+        """The limits of the checks that hold for a source."""
+        own = self.sources[source].checks
+        return self.checks if own is None else own
 
     @property
     def priority(self) -> list[str]:

@@ -6,7 +6,7 @@ import yaml
 
 from dataassets.recipe.model import Recipe
 
-_OVERRIDES = ("clean", "filter", "dedup")  # of a source: null is not written, it stands for the recipe's
+_OVERRIDES = ("clean", "filter", "dedup", "checks")  # of a source: null is not written, it stands for the recipe's
 
 
 def as_yaml(recipe: Recipe) -> str:

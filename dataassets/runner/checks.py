@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dataassets.recipe import Checks
 from dataassets.report import Check
+from dataassets.runner import limits as by_limits
 from dataassets.store import Manifest
 
-RETENTION_FLOOR = 0.01  # a filter that keeps less is more likely wrong than strict
+RETENTION_FLOOR = 0.01  # an extraction that keeps less is more likely wrong than strict
 REMOVAL_LIMIT = 0.9  # of a source, by dedup
 MIX_TOLERANCE = 0.005
 
@@ -19,11 +21,14 @@ class Promise:
         name: of the check.
         blocking: whether nothing is committed where it fails.
         description: one sentence for a person.
+        is_stored: the manifest keeps its result. Where another partition counts too, which may come later, it is
+            computed whenever the partition is asked for, and never blocks.
     """
 
     name: str
     blocking: bool
     description: str
+    is_stored: bool = True
 
 
 _BALANCE = Promise("counts_balance", True, "documents in = documents out + dropped by reason")
@@ -43,7 +48,9 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
     "signals": (_ALIGNED, Promise("no_nulls", True, "every signal that exists for any document was measured for each")),
     "filtered": (
         _BALANCE,
-        Promise("retention", False, "the rules keep some of the documents; if not, they do not suit the source"),
+        Promise("retention", False, "the share of documents kept is within the recipe's checks.retention"),
+        Promise("no_rule_drops_all", False, "no rule drops nearly all that it is given (checks.rule_drop)"),
+        Promise(by_limits.DRIFT, False, "languages are about those of the snapshot before", is_stored=False),
     ),
     "signatures": (_ALIGNED, Promise("signed_share", False, "most documents are long enough to be compared")),
     "duplicates": (
@@ -68,8 +75,16 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
 }
 
 
+_DEFAULTS = Checks()
+
+
 def compute(
-    manifest: Manifest, numbers: Mapping[str, float], *, max_bad: float = 1.0, bad_blocks: bool = False
+    manifest: Manifest,
+    numbers: Mapping[str, float],
+    *,
+    max_bad: float = 1.0,
+    bad_blocks: bool = False,
+    limits: Checks = _DEFAULTS,
 ) -> list[Check]:
     """Compute the checks of a corpus product from its counts.
 
@@ -78,6 +93,7 @@ def compute(
         numbers: measured by the units (see runner.units).
         max_bad: of the source, for raw.
         bad_blocks: of the source, for raw.
+        limits: of the source, for filtered.
     """
     counts = manifest.counts
     num_in, num_out = counts.get("documents_in", 0), counts.get("documents", 0)
@@ -90,7 +106,6 @@ def compute(
         "no_pii_left": (numbers.get("pii_left", 0) == 0, {"documents": numbers.get("pii_left", 0)}),
         "not_all_dropped": _at_least(_share(num_out, num_in, empty=1.0), RETENTION_FLOOR),
         "no_nulls": (numbers.get("nulls", 0) == 0, {"nulls": numbers.get("nulls", 0)}),
-        "retention": _at_least(_share(num_out, num_in, empty=1.0), RETENTION_FLOOR),
         "signed_share": _at_least(_share(numbers.get("signed", 0), num_out, empty=1.0), 0.5),
         "drops_equal_duplicates": _equal(dropped, numbers.get("duplicates", 0)),
         "round_trip": (
@@ -99,8 +114,14 @@ def compute(
         ),
         "ids_in_vocabulary": _below(numbers.get("largest_id", 0), numbers.get("vocabulary", 1)),
     }
-    results = told(manifest.product, found)
-    return [replace(c, blocking=True) if bad_blocks and c.name == "bad_records" else c for c in results]
+    by_recipe = by_limits.results(manifest, limits) if manifest.product == "filtered" else {}
+    results = told(manifest.product, found | {name: result[:2] for name, result in by_recipe.items()})
+    blocks = {"bad_records": bad_blocks} | by_limits.blocking(limits)
+    notes = {name: f"{note}; " for name, (_, _, note) in by_recipe.items() if note}
+    return [
+        replace(c, blocking=c.blocking or blocks.get(c.name, False), note=notes.get(c.name, "") + c.note)
+        for c in results
+    ]
 
 
 def told(product: str, results: Mapping[str, tuple[bool, Mapping[str, float]]]) -> list[Check]:
@@ -113,6 +134,7 @@ def told(product: str, results: Mapping[str, tuple[bool, Mapping[str, float]]]) 
     return [
         Check(p.name, results[p.name][0], blocking=p.blocking, numbers=_floats(results[p.name][1]), note=p.description)
         for p in PROMISES[product]
+        if p.is_stored
     ]
 
 

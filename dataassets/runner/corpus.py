@@ -8,6 +8,7 @@ from typing import Any
 
 from dataassets.recipe import Located, RecipeError
 from dataassets.recipe.snapshots import next_start
+from dataassets.runner import limits
 from dataassets.store import CORPUS, PRODUCTS, partition_key, split_key
 
 # Raised when a stage's output for equal input and settings changes; the products above it are then made again.
@@ -180,7 +181,8 @@ class Corpus:
         return measured_by(self.located.filter_of(source))
 
     def _filtered(self, source: str) -> dict[str, Any]:
-        return self.located.recipe.filter_of(source).model_dump(mode="json")
+        recipe = self.located.recipe
+        return recipe.filter_of(source).model_dump(mode="json") | limits.settings(recipe.checks_of(source))
 
     def _signatures(self, source: str) -> dict[str, Any]:
         dedup = self.located.recipe.dedup_of(source)

@@ -13,9 +13,10 @@ from dataassets.report import Check, Report
 from dataassets.runner import checks
 from dataassets.runner.causes import Ledger
 from dataassets.runner.corpus import Cell, Corpus
+from dataassets.runner.limits import language_drift
 from dataassets.runner.units import Unit, run_unit
 from dataassets.runner.wide import PartFile, mix_plan, run_duplicates, run_mix
-from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, split_key
+from dataassets.store import Causes, Job, Manifest, Store, UnitRecord, partition_key, split_key
 
 if TYPE_CHECKING:  # a stage is imported where it runs
     from dataassets.stages.mix import Plan
@@ -38,17 +39,19 @@ class Done:
         folder: full path of the product's folder.
         skipped: an equal product was there.
         seconds: wall time of the work.
+        compared: results of the checks beside other partitions, as of now.
     """
 
     manifest: Manifest
     folder: str
     skipped: bool
     seconds: float
+    compared: tuple[Check, ...] = ()
 
     @property
     def checks(self) -> list[Check]:
-        """Results of the checks, stored with the product."""
-        return [Check.from_json(c) for c in self.manifest.checks]
+        """Results of the checks: those stored with the product, then those beside other partitions."""
+        return [*(Check.from_json(c) for c in self.manifest.checks), *self.compared]
 
     @property
     def report(self) -> Report:
@@ -267,7 +270,8 @@ class Work:
             numbers["duplicates"] = self._listed_duplicates(snapshot, source)
         bad = self.recipe.sources[source].max_bad
         blocks = bad.block and job.product == "raw"
-        results = checks.compute(manifest, numbers, max_bad=bad.fraction, bad_blocks=blocks)
+        limits = self.recipe.checks_of(source)
+        results = checks.compute(manifest, numbers, max_bad=bad.fraction, bad_blocks=blocks, limits=limits)
         return replace(manifest, checks=[c.to_json() for c in results])
 
     def _mix(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
@@ -305,7 +309,26 @@ class Work:
 
     def _done(self, manifest: Manifest, start: float, *, skipped: bool) -> Done:
         job = Job(manifest.product, manifest.partition, manifest.key)
-        return Done(manifest, self.store.files.path(job.folder), skipped, time.perf_counter() - start)
+        compared = self._compared(manifest)
+        return Done(manifest, self.store.files.path(job.folder), skipped, time.perf_counter() - start, compared)
+
+    def _compared(self, manifest: Manifest) -> tuple[Check, ...]:
+        """Checks beside other partitions, whatever of these is there."""
+        if manifest.product != "filtered":
+            return ()
+        limits = self.recipe.checks_of(split_key(manifest.partition)[1]).language_drift
+        snapshot, before = self._before(manifest)
+        return (language_drift(manifest, before, snapshot=snapshot, limits=limits),)
+
+    def _before(self, manifest: Manifest) -> tuple[str, Manifest | None]:
+        """The last snapshot before with documents of the same source; the first one missing ends the search."""
+        snapshot, source = split_key(manifest.partition)
+        earlier = self.corpus.snapshots[: self.corpus.snapshots.index(snapshot)]
+        for name in reversed(earlier if manifest.counts["documents_in"] else []):
+            found = self.store.manifest(manifest.product, partition_key(name, source))
+            if found is None or found.counts["documents_in"]:
+                return name, found
+        return "", None
 
 
 class _Teller:

@@ -3,8 +3,10 @@
 Chunks are combined, row groups have one size, and every option that shapes bytes is named here.
 """
 
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -45,3 +47,21 @@ def read_table(source: BinaryIO, *, columns: list[str] | None = None) -> pa.Tabl
         columns: names to read; None for all.
     """
     return pq.ParquetFile(source).read(columns=columns)
+
+
+def read_rows(source: BinaryIO, rows: Sequence[int], *, columns: list[str] | None = None) -> pa.Table:
+    """Some rows of a table, in the order asked for; of the file, only the row groups that hold them are read.
+
+    Args:
+        source: an open binary file.
+        rows: their numbers.
+        columns: names to read; None for all.
+    """
+    file = pq.ParquetFile(source)
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    group_of = np.searchsorted(first, rows, "right") - 1
+    groups = np.unique(group_of)
+    found = file.read_row_groups(groups.tolist(), columns=columns)
+    starts = dict(zip(groups.tolist(), np.concatenate([[0], np.cumsum(np.diff(first)[groups])]).tolist(), strict=False))
+    return found.take([starts[g] + row - first[g] for row, g in zip(rows, group_of.tolist(), strict=True)])

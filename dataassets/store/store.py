@@ -123,6 +123,14 @@ class Store:
         with self.files.open(_join(folder or "", name)) as f:
             return parquet.read_table(f, columns=columns)
 
+    def read_rows(
+        self, product: str, partition: str, name: str, *, rows: Sequence[int], columns: list[str] | None = None
+    ) -> pa.Table:
+        """Read some rows of one Parquet file of a product, in the order asked for, and little else."""
+        folder = self.folder(product, partition)
+        with self.files.open(_join(folder or "", name)) as f:
+            return parquet.read_rows(f, rows, columns=columns)
+
     def read_parts(
         self, product: str, partition: str, *, columns: list[str] | None = None, dropped: bool = False
     ) -> Iterator[pa.Table]:

@@ -52,7 +52,7 @@ def test_help_shows_each_argument_and_no_line_is_cut(run, name):
 
 
 def test_commands_are_listed_in_the_order_in_which_they_are_met():
-    assert list(cli.commands) == ["demo", "show", "plan", "build", "ui", "verify", "explain", "gc", "warm-up"]
+    assert list(cli.commands) == ["demo", "show", "plan", "build", "ui", "tune", "verify", "explain", "gc", "warm-up"]
 
 
 def test_show_prints_a_recipe_that_makes_the_same_products(run, recipe, tmp_path):

@@ -76,14 +76,16 @@ edges = st.lists(st.floats(-1e6, 1e6, width=32), min_size=2, max_size=200, uniqu
 def histograms(draw):
     found = draw(edges)
     n = len(found) - 1
-    limit = draw(st.none() | st.floats(-1e7, 1e7))
-    return Histogram(tuple(found), tuple(draw(st.lists(st.integers(0, 10**9), min_size=n, max_size=n))), limit)
+    limits = draw(st.lists(st.floats(-1e7, 1e7), max_size=3, unique=True))
+    return Histogram(
+        tuple(found), tuple(draw(st.lists(st.integers(0, 10**9), min_size=n, max_size=n))), tuple(sorted(limits))
+    )
 
 
 def lines(root):
     """x of each threshold line."""
     found = [p.get("d") for p in root.iter(f"{SVG}path") if p.get("class") == "limit"]
-    return [float(re.match(r"M([\d.]+) ", d).group(1)) for d in found]
+    return [float(x) for d in found for x in re.findall(r"M([\d.]+) ", d)]
 
 
 @given(histograms(), labels)
@@ -92,14 +94,16 @@ def test_a_threshold_lies_inside_its_axis(h, unit):
     if not any(h.counts):
         assert "no documents" in texts(root)
         return
-    assert len(lines(root)) == (h.limit is not None)
+    assert len(lines(root)) == len(h.limits)
     assert all(16 <= x <= WIDTH - 16 for x in lines(root))
-    if h.limit is not None:
-        assert f"limit {human(h.limit)}" in texts(root)
+    if h.limits:
+        first, *_, last = map(human, (*h.limits, h.limits[-1]))
+        labels = {1: f"limit {first}", 2: f"limits {first} and {last}", 3: f"3 limits, {first} to {last}"}
+        assert labels[len(h.limits)] in texts(root)
 
 
 def test_a_threshold_stands_where_its_value_lies_between_the_edges():
-    h = Histogram((0, 1, 10, 100), (5, 1, 1), limit=55)  # half way through the last of three equally wide bins
+    h = Histogram((0, 1, 10, 100), (5, 1, 1), limits=(55,))  # half way through the last of three equally wide bins
     (x,) = lines(drawn(histogram(h, title="words", unit="words")))
     assert x == pytest.approx(16 + (WIDTH - 32) * (2 + 0.5) / 3, abs=0.1)
 
@@ -114,7 +118,7 @@ def test_heights_of_bins_are_as_their_counts():
 
 
 def test_thirty_small_multiples_fit_in_twenty_kilobytes():
-    hard = Histogram(tuple(i / 100 for i in range(101)), tuple(i * i % 97 for i in range(100)), limit=0.3)
+    hard = Histogram(tuple(i / 100 for i in range(101)), tuple(i * i % 97 for i in range(100)), limits=(0.3,))
     root = drawn(small_multiples({f"quantity_{i}": hard for i in range(30)}, title="signals"))
     assert len(lines(root)) == 30
 
@@ -125,7 +129,7 @@ def test_small_multiples_draw_each_that_has_documents(found):
     empty = sum(not any(h.counts) for h in found.values())
     assert texts(root).count("no quantities") == (not found) + ("no quantities" in found)
     assert texts(root).count("no documents") == empty + ("no documents" in found)  # hypothesis names one so
-    assert len(lines(root)) == sum(any(h.counts) and h.limit is not None for h in found.values())
+    assert len(lines(root)) == sum(len(h.limits) for h in found.values() if any(h.counts))
 
 
 def test_labels_are_escaped_and_lose_what_xml_cannot_hold():

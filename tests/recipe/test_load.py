@@ -190,8 +190,8 @@ def test_a_source_may_have_its_own_sections_whole():
 def test_nothing_happens_that_the_recipe_does_not_say():
     left_out = {key: BASE[key] for key in ("root", "snapshots", "sources")}
     recipe = parse(left_out, where="recipe.yaml")
-    assert set(recipe.filter.model_dump(exclude={"words", "languages"}).values()) == {None}
-    assert recipe.filter.languages == {}
+    assert set(recipe.filter.model_dump(exclude={"words", "languages", "custom"}).values()) == {None}
+    assert (recipe.filter.languages, recipe.filter.custom, recipe.filter.on) == ({}, {}, [])
     assert (recipe.dedup.exact, recipe.dedup.minhash, recipe.dedup.scope) == (False, None, "snapshot")
     assert recipe.clean.pii == "keep"
     assert recipe.tokenize == Tokenize(tokenizer="gpt2")

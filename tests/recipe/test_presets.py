@@ -29,15 +29,28 @@ RULES = {
     }),
     "c4": st.fixed_dictionaries({}, optional={"min_sentences": st.integers(0, 9), "citations": st.booleans()}),
 }  # fmt: skip
+# Rules that no preset has, since they name files
+FILES = {
+    "decontamination": st.fixed_dictionaries(
+        {"files": st.dictionaries(st.sampled_from("ab"), st.sampled_from(["c.txt", "d.csv"]), min_size=1)},
+        optional={"ngram": st.integers(8, 13), "action": st.sampled_from(["drop", "mask"])},
+    ),
+    "custom": st.dictionaries(st.sampled_from(["z", "y"]), st.fixed_dictionaries({
+        "function": st.sampled_from(["a:b", "c.d:e"]),
+        "signals": st.dictionaries(
+            st.sampled_from("vw"), st.sampled_from([{}, {"min": 1}, {"type": "text", "keep": ["a"]}]), min_size=1
+        ),
+    })),
+}  # fmt: skip
 LANGUAGE = st.fixed_dictionaries(
     {},
     optional={
         "words": st.sampled_from(["english", "unicode"]),
-        **{name: st.none() | own for name, own in RULES.items()},
+        **{name: st.none() | own for name, own in (RULES | FILES).items()},
     },
 )
 FILTERS = st.fixed_dictionaries(
-    {}, optional={**RULES, "languages": st.dictionaries(st.sampled_from(["de", "zh", "ru"]), LANGUAGE)}
+    {}, optional={**RULES, **FILES, "languages": st.dictionaries(st.sampled_from(["de", "zh", "ru"]), LANGUAGE)}
 )
 
 

@@ -4,6 +4,7 @@ import io
 import random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,3 +48,14 @@ def test_the_cut_into_row_groups_does_not_show_in_the_chunks(rows):
 def test_schema_metadata_leaves_no_trace():
     table = table_of(SCHEMAS["raw"], 3, seed=1)
     assert written(table.replace_schema_metadata({"made": "today"})) == written(table)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 40), st.integers(1, 12), st.data())
+def test_rows_asked_for_come_in_their_order_whatever_the_row_groups(
+    num_rows: int, group: int, data: st.DataObject
+) -> None:
+    table, sink = pa.table({"a": range(num_rows), "b": [str(n) for n in range(num_rows)]}), io.BytesIO()
+    pq.write_table(table, sink, row_group_size=group)
+    rows = data.draw(st.lists(st.integers(0, num_rows - 1), min_size=1))
+    assert parquet.read_rows(sink, rows, columns=["b"])["b"].to_pylist() == [str(n) for n in rows]

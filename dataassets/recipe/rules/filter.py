@@ -8,9 +8,13 @@ from pydantic import Field, SerializationInfo, ValidationInfo, field_serializer,
 from dataassets.recipe.base import Model, is_written
 from dataassets.recipe.rules import presets
 from dataassets.recipe.rules.code import Code
+from dataassets.recipe.rules.custom import NAME, Custom
+from dataassets.recipe.rules.decontamination import Decontamination
 from dataassets.recipe.rules.labels import LABELS
 from dataassets.recipe.rules.line_filter import LineFilter
 from dataassets.recipe.rules.published import C4, FineWeb, GopherQuality, GopherRepetition, Language, Length
+from dataassets.recipe.rules.toxicity import Toxicity
+from dataassets.recipe.rules.url import Url
 
 
 class Filter(Model):
@@ -26,6 +30,7 @@ class Filter(Model):
     words: Literal["english", "unicode"] = Field(
         "english", description="how words are cut: by spaCy's English rules, or at Unicode's word boundaries (UAX #29)"
     )
+    url: Url | None = None
     length: Length | None = None
     language: Language | None = None
     gopher_repetition: GopherRepetition | None = None
@@ -34,6 +39,11 @@ class Filter(Model):
     fineweb: FineWeb | None = None
     line_filter: LineFilter | None = None
     code: Code | None = None
+    toxicity: Toxicity | None = None
+    decontamination: Decontamination | None = None
+    custom: dict[str, Custom] = Field(
+        default_factory=dict, description="filters of your own; they judge in the order of names"
+    )
     languages: dict[str, "Filter"] = Field(  # the last field: it builds on all others
         default_factory=dict, description="what differs for documents of a language, by lid.176's label"
     )
@@ -67,6 +77,17 @@ class Filter(Model):
             code: presets.of_language(base, own) if isinstance(own, Mapping) else own for code, own in value.items()
         }
 
+    @field_validator("custom")
+    @classmethod
+    def _own_names(cls, custom: dict[str, Custom]) -> dict[str, Custom]:
+        """Names that stand for themselves, in one order: keys of products do not know the recipe's."""
+        for name in custom:
+            if not NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is no name: it is made of a-z, 0-9 and _, a letter first; rename it")
+            if name in cls.model_fields:
+                raise ValueError(f"{name} = the name of a built-in rule; rename it")
+        return dict(sorted(custom.items()))
+
     @field_serializer("languages")
     def _differences(self, languages: dict[str, "Filter"], info: SerializationInfo) -> dict[str, dict[str, Any]]:
         """Of each language what differs from the others, so that reading it gives the same again."""
@@ -76,6 +97,14 @@ class Filter(Model):
             code: _difference(base, own.model_dump(mode=info.mode, include=rules, by_alias=by_alias))
             for code, own in languages.items()
         }
+
+    @property
+    def on(self) -> list[str]:
+        """The rules that some document is judged by, in their order, as reasons name them: the user's own last."""
+        every, others = [self, *self.languages.values()], ("preset", "words", "languages", "custom")
+        rules = [name for name in type(self).model_fields if name not in others]
+        built_in = [name for name in rules if any(getattr(own, name) is not None for own in every)]
+        return built_in + sorted({name for own in every for name in own.custom})
 
     def of(self, language: str | None) -> "Filter":
         """The settings by which a document is judged.
@@ -94,5 +123,6 @@ def _difference(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in own.items() if value != base[name]}
     for name, value in found.items():
         if isinstance(value, dict) and isinstance(base[name], dict):
-            found[name] = {knob: number for knob, number in value.items() if number != base[name][knob]}
+            differ = {knob: number for knob, number in value.items() if number != base[name].get(knob)}
+            found[name] = differ or None  # nothing differs, but some are gone: all of the user's own filters
     return found

@@ -82,8 +82,10 @@ def find_duplicates(
         "pairs:candidate": len(near),
         "pairs:verified": int((~exact_good).sum()),
     }
-    limit = settings.minhash.threshold if settings.minhash else None
-    return table, Report(counts, {"similarity": Histogram.of(near, edges=SIMILARITY_EDGES, limit=limit)}) + _told(table)
+    limits = [settings.minhash.threshold] if settings.minhash else []
+    return table, Report(counts, {"similarity": Histogram.of(near, edges=SIMILARITY_EDGES, limits=limits)}) + _told(
+        table
+    )
 
 
 def _verified(similarity: npt.NDArray[np.float64], *, settings: Dedup) -> npt.NDArray[np.bool_]:

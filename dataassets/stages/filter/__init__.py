@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from dataassets.stages.filter.decisions import judge
     from dataassets.stages.filter.rules import RULES
     from dataassets.stages.filter.signals import measure, measured_by, schema, warm_up
+    from dataassets.stages.filter.verdict import Verdict, decide
 
-__all__ = ["RULES", "judge", "measure", "measured_by", "schema", "warm_up"]
+__all__ = ["RULES", "Verdict", "decide", "judge", "measure", "measured_by", "schema", "warm_up"]
 
 _HOMES = {
     "RULES": "rules",
+    "Verdict": "verdict",
+    "decide": "verdict",
     "judge": "decisions",
     "measure": "signals",
     "measured_by": "signals",

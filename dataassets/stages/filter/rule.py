@@ -61,12 +61,16 @@ class Ruling:
         column: of the signals, that the test reads.
         limit: as in the recipe.
         failed: bool [D].
+        drops: whether a document that fails it goes; else it is masked, counted and shown as a sample.
+        spans: column with byte spans of the text that made it fail, as start, stop, start, …; "" where there is none.
     """
 
     name: str
     column: str
     limit: Limit
     failed: npt.NDArray[np.bool_]
+    drops: bool = True
+    spans: str = ""
 
 
 class Measure(Protocol):
@@ -103,6 +107,17 @@ class Rule(Protocol):
 COUNTS: Edges = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 SHARES: Edges = tuple(round(0.05 * k, 2) for k in range(21))
 SMALL_SHARES: Edges = (0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+
+
+def as_array(column: object, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """A column of a measure as Arrow; NaN becomes null.
+
+    >>> as_array(np.array([1.0, np.nan]), pa.float64()).to_pylist()
+    [1.0, None]
+    """
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column.cast(kind)
+    return pa.array(column, kind, from_pandas=True)
 
 
 def values(signals: pa.Table, column: str) -> npt.NDArray[np.float64]:

@@ -3,17 +3,18 @@
 Shapes: D documents.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dataassets.recipe import Filter
+from dataassets.recipe import Filter, RecipeError
 from dataassets.records import DOCUMENTS, ID
 from dataassets.report import Report
 from dataassets.stages.filter import languages, rules
-from dataassets.stages.filter.rule import Texts
+from dataassets.stages.filter.rule import Texts, as_array
 from dataassets.stages.filter.tell import histograms
 
 FIRST = "language"  # the measure that says by which settings a document is measured
@@ -54,16 +55,33 @@ def schema(settings: Filter) -> pa.Schema:
     Args:
         settings: of the whole stage.
 
+    Raises:
+        RecipeError: a file that the settings name is not there; two signals would be one column.
+
     >>> schema(Filter()).names[:3]
     ['id', 'language', 'language_score']
     """
     chosen = [(own, _measured_by(own)) for own in languages.every(settings)]
+    _refuse_clashes(chosen)
     fields = {ID.name: ID}
     for name in rules.MEASURES:
         asked = [own for own, knobs in chosen if name in knobs]
         for field in (field for own in asked for field in rules.measure(name).fields(own)):
             fields.setdefault(field.name, field.with_nullable(field.nullable or len(asked) < len(chosen)))
     return pa.schema(fields.values())
+
+
+def _refuse_clashes(chosen: Sequence[tuple[Filter, dict[str, Any]]]) -> None:
+    """Refuse two signals of one name; built-in measures have different ones."""
+    types: dict[str, pa.DataType] = {}
+    for own, knobs in chosen:
+        fields = [field for name in rules.MEASURES if name in knobs for field in rules.measure(name).fields(own)]
+        twice = [name for name, n in Counter(field.name for field in fields).items() if n > 1]
+        twice += [field.name for field in fields if types.setdefault(field.name, field.type) != field.type]
+        if twice:
+            raise RecipeError(
+                f"filter.custom: two signals would be the column {twice[0]}; rename the filter or its signal"
+            )
 
 
 def measure(documents: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]:
@@ -83,14 +101,15 @@ def measure(documents: pa.Table, *, settings: Filter) -> tuple[pa.Table, Report]
     signals = pa.concat_tables(tables)
     num_chars = int(signals.column("num_chars").to_numpy().sum())
     return signals, Report(
-        counts={"documents": len(signals), "characters": num_chars}, histograms=histograms(signals, {})
+        counts={"documents": len(signals), "characters": num_chars},
+        histograms=histograms(signals, {}, settings=settings),
     )
 
 
 def _signals(documents: pa.Table, *, settings: Filter, wanted: pa.Schema) -> pa.Table:
     """The signals of some documents: the language first, which says how the rest is measured."""
     found = rules.measure(FIRST).measure(Texts(documents), settings=settings)
-    known = {name: _array(column, wanted.field(name).type) for name, column in found.items()}
+    known = {name: as_array(column, wanted.field(name).type) for name, column in found.items()}
     parts = languages.parts(known["language"], settings=settings, by=lambda own: repr(_measured_by(own)))
     tables = []
     for part in parts:
@@ -101,7 +120,7 @@ def _signals(documents: pa.Table, *, settings: Filter, wanted: pa.Schema) -> pa.
                 texts.measured.update(rules.measure(name).measure(texts, settings=part.settings))
         columns = texts.measured | {"id": texts.documents.column("id").combine_chunks()}
         absent = [None] * len(part.rows)
-        arrays = [_array(columns.get(own.name, absent), own.type) for own in wanted]
+        arrays = [as_array(columns.get(own.name, absent), own.type) for own in wanted]
         tables.append(pa.table(arrays, schema=wanted))
     return languages.in_order(tables, parts)
 
@@ -114,12 +133,6 @@ def warm_up() -> None:
     for words in CUTS:
         chosen = Filter.model_validate({"words": words, "line_filter": {}, "code": {}})
         measure(pa.Table.from_pylist([row], DOCUMENTS), settings=chosen)
-
-
-def _array(column: object, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    if isinstance(column, pa.Array | pa.ChunkedArray):
-        return column.cast(kind)
-    return pa.array(column, kind, from_pandas=True)
 
 
 def _slices(texts: pa.ChunkedArray) -> Iterator[tuple[int, int]]:

@@ -2,47 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dataassets.recipe import Filter
 from dataassets.report import SAMPLE_CHARS, SAMPLES_PER_REASON, Histogram
-from dataassets.stages.filter import rules
-from dataassets.stages.filter.rule import Limit, Ruling, values
+from dataassets.stages.filter import languages, rules
+from dataassets.stages.filter.rule import Ruling, values
 from dataassets.stages.filter.rules import RULES
+from dataassets.stages.filter.verdict import Found
 
 
-class Found(NamedTuple):
-    """Documents that a test removed.
-
-    Args:
-        reason: `<rule>:<test>`.
-        test: as it was applied to them.
-        rows: int64, their rows, rising.
-    """
-
-    reason: str
-    test: Ruling
-    rows: npt.NDArray[np.int64]
-
-
-def histograms(signals: pa.Table, limits: Mapping[tuple[str, str], Limit]) -> dict[str, Histogram]:
+def histograms(signals: pa.Table, limits: Mapping[str, Sequence[float]], *, settings: Filter) -> dict[str, Histogram]:
     """Histograms of signals of all documents, kept or not.
 
     Args:
         signals: as `measure` gives them.
-        limits: by reason and signal: these signals are drawn, with the limit where it is one; none draws all signals.
+        limits: by signal: these are drawn, each with its limits, and those of their rules that no test reads; no limits
+            draw all signals.
+        settings: of the stage: the user's own filters are among them.
     """
-    read = {column for _, column in limits}
+    every = {name: rules.rule(name) for name in RULES}
+    for chosen in languages.every(settings):
+        every |= rules.judging(chosen)
     drawn = {}
-    for rule in RULES:
-        for column, (edges, test) in rules.rule(rule).HISTOGRAMS.items():
-            if column in signals.column_names and (column in read or not limits):
-                limit = limits.get((f"{rule}:{test}", column))
-                assert limit is None or isinstance(limit, int | float), "a histogram has a number for its limit"
-                drawn[column] = Histogram.of(values(signals, column), edges=edges, limit=limit)
+    for rule, own in every.items():
+        for column, (edges, test) in own.HISTOGRAMS.items():
+            asked = not limits or column in limits or (not test and rule in settings.on)
+            if asked and column in signals.column_names:
+                drawn[column] = Histogram.of(values(signals, column), edges=edges, limits=limits.get(column, ()))
     return drawn
 
 
@@ -60,19 +49,28 @@ def samples(documents: pa.Table, signals: pa.Table, found: Sequence[Found]) -> d
             removed.setdefault(reason, []).extend((int(row), test) for row in rows[:SAMPLES_PER_REASON])
     return {
         reason: [
-            _sample(documents, signals.column(test.column)[row], test, row)
+            _sample(documents, signals, test, row)
             for row, test in sorted(pairs, key=itemgetter(0))[:SAMPLES_PER_REASON]
         ]
         for reason, pairs in removed.items()
     }
 
 
-def _sample(documents: pa.Table, value: pa.Scalar, test: Ruling, row: int) -> dict[str, Any]:
+def _sample(documents: pa.Table, signals: pa.Table, test: Ruling, row: int) -> dict[str, Any]:
     text = documents.column("text")[row].as_py()
-    return {
+    told = {
         "id": documents.column("id")[row].as_py().hex(),
         "url": documents.column("url")[row].as_py(),
-        "snippet": " ".join(text[: 4 * SAMPLE_CHARS].split())[:SAMPLE_CHARS],
-        "value": value.as_py(),
+        "snippet": _short(text),
+        "signal": test.column,
+        "value": signals.column(test.column)[row].as_py(),
         "limit": test.limit,
     }
+    if test.spans:
+        start, stop = signals.column(test.spans)[row].as_py()[:2]
+        told["match"] = _short(text.encode()[start:stop].decode())
+    return told
+
+
+def _short(text: str) -> str:
+    return " ".join(text[: 4 * SAMPLE_CHARS].split())[:SAMPLE_CHARS]

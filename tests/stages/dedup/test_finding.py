@@ -260,4 +260,4 @@ def test_recall_is_that_of_the_curve(jaccard):
     assert told.counts["pairs:candidate"] == report.counts["pairs:candidate"]
     assert min(verified["similarity"].to_pylist(), default=1) >= np.float32(0.7)
     assert len(verified) == sum(x >= 0.7 for x in gone["similarity"].to_pylist())
-    assert told.histograms["similarity"].limit == 0.7
+    assert told.histograms["similarity"].limits == (0.7,)

@@ -159,7 +159,7 @@ def test_a_sample_tells_the_value_and_the_limit(documents_of):
     _, report = judged(documents_of(["12345"]), Filter(length=Length(min=6)))
     [row] = report.samples["length:short"]
     assert (row["value"], row["limit"], row["url"], row["snippet"]) == (5, 6, "https://a.example/0", "12345")
-    assert report.histograms["num_chars"].limit == 6
+    assert report.histograms["num_chars"].limits == (6,)
 
 
 def test_signals_of_other_documents_are_refused(documents_of):

@@ -91,9 +91,9 @@ def test_samples_are_the_first_documents_each_with_the_limit_of_its_language(doc
     chosen = Filter(length={"min": 100}, languages={"de": {"length": {"min": 50}}})
     *_, report = judged(documents, chosen)
     assert [(row["value"], row["limit"]) for row in report.samples["length:short"]] == [(5, 50), (4, 100), (9, 50)]
-    assert report.histograms["num_chars"].limit is None
+    assert report.histograms["num_chars"].limits == (50, 100)
     *_, report = judged(documents, Filter(length={"min": 100}, languages={"de": {"c4": {}}}))
-    assert report.histograms["num_chars"].limit == 100
+    assert report.histograms["num_chars"].limits == (100,)
 
 
 @pytest.mark.usefixtures("fake_language")

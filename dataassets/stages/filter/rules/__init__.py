@@ -2,14 +2,18 @@
 
 A rule that needs signals of its own is a measure too. Adding one: a model in `recipe/rules`, a module here, its name
 in RULES and, where it measures, in MEASURES. One that removes lines names the column of those it keeps in LINES.
+Filters of the user's own are one measure and a rule each.
 """
 
 from importlib import import_module
 from typing import cast
 
+from dataassets.recipe import Filter
 from dataassets.stages.filter.rule import Measure, Rule
+from dataassets.stages.filter.rules.custom import CustomRule
 
 RULES = (
+    "url",
     "length",
     "language",
     "gopher_repetition",
@@ -18,8 +22,10 @@ RULES = (
     "fineweb",
     "line_filter",
     "code",
+    "toxicity",
+    "decontamination",
 )
-MEASURES = ("language", "standard", "line_filter", "code")
+MEASURES = ("language", "standard", "url", "line_filter", "code", "toxicity", "decontamination", "custom")
 
 
 def rule(name: str) -> Rule:
@@ -29,6 +35,16 @@ def rule(name: str) -> Rule:
         name: one of RULES.
     """
     return cast(Rule, import_module(f"{__name__}.{name}"))
+
+
+def judging(settings: Filter) -> dict[str, Rule]:
+    """The rules that are on, by the name that reasons begin with, in judging order, the user's own last.
+
+    Args:
+        settings: of the stage.
+    """
+    own = {name: CustomRule(name, custom) for name, custom in settings.custom.items()}
+    return {name: rule(name) for name in RULES if getattr(settings, name) is not None} | own
 
 
 def measure(name: str) -> Measure:
