@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text import kernels
+from dataassets.stages.text import kernels, learning
 from dataassets.stages.text.buffers import Bytes, Hashes, Ints, frozen
 from dataassets.stages.text.classes import class_table
 from dataassets.stages.text.exceptions import exceptions
@@ -230,7 +230,7 @@ def _block(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints, Ints]:
     chunks, new = memory.find(buffer, starts, stops)
     if len(new):
         left = np.empty_like(new)
-        _learn(memory.arena, left[: kernels.learn_plain(memory.arena, memory.slots, new, class_table(), left)])
+        _learn(memory.arena, left[: learning.learn_plain(memory.arena, memory.slots, new, class_table(), left)])
         kernels.read_heads(chunks.records, memory.arena, chunks.heads)
     rare_first, rare_ends, _ = _look_closer(buffer, chunks).arrays()
     counts = np.zeros(len(starts), np.int64)
