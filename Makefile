@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench ui lint types laws clean
+PEERS := $(patsubst tests/bench/peers/%.txt,.peers/%/.installed,$(wildcard tests/bench/peers/*.txt))
+
+.PHONY: demo test check bench peers ui lint types laws clean
 
 demo: $(STAMP)
 	$(BIN)/dataassets demo
@@ -27,6 +29,14 @@ laws: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m pytest tests/bench --benchmark-only --benchmark-disable-gc --benchmark-columns=min,median,iqr,rounds
 
+# Each peer in an environment of its own, .peers/<name>: their wants contradict each other and ours.
+peers: $(PEERS)
+
+.peers/%/.installed: tests/bench/peers/%.txt
+	$(PYTHON) -m venv .peers/$*
+	.peers/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 ui: $(STAMP)
 	@test -f demo/recipe.yaml || $(BIN)/dataassets demo
 	$(BIN)/dataassets ui demo/recipe.yaml
@@ -40,4 +50,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

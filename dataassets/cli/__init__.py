@@ -9,6 +9,7 @@ from dataassets.cli.building import InterruptedBuildError
 from dataassets.cli.commands import build, explain, gc, plan, show, ui, verify
 from dataassets.cli.demo.command import demo
 from dataassets.cli.tune import tune
+from dataassets.cli.warming import warm_up
 from dataassets.compute import ComputeError
 
 
@@ -57,7 +58,7 @@ def cli() -> None:
     """
 
 
-for _command in (demo, show, plan, build, ui, tune, verify, explain, gc):
+for _command in (demo, show, plan, build, ui, tune, verify, explain, gc, warm_up):
     cli.add_command(_command)
 
 

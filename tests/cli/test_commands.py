@@ -48,11 +48,11 @@ def test_help_shows_each_argument_and_no_line_is_cut(run, name):
     result = run(*([name] if name else []), "--help")
     assert result.exit_code == 0
     assert "..." not in result.output.replace("COMMAND [ARGS]...", "")
-    assert "RECIPE" in result.output or name in (None, "verify", "explain", "demo")
+    assert "RECIPE" in result.output or name in (None, "verify", "explain", "demo", "warm-up")
 
 
 def test_commands_are_listed_in_the_order_in_which_they_are_met():
-    assert list(cli.commands) == ["demo", "show", "plan", "build", "ui", "tune", "verify", "explain", "gc"]
+    assert list(cli.commands) == ["demo", "show", "plan", "build", "ui", "tune", "verify", "explain", "gc", "warm-up"]
 
 
 def test_show_prints_a_recipe_that_makes_the_same_products(run, recipe, tmp_path):

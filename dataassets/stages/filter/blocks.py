@@ -3,7 +3,7 @@
 Shapes: D documents, L lines of all of them.
 """
 
-from dataassets.stages.text import Bytes, Int, Ints, compiled
+from dataassets.stages.text import Bytes, Int, Ints, compiled, inner
 
 # Kinds of blocks, a bit each: what a line may open; shifted by CLOSES, what it may close.
 BACKTICKS, TILDES, COMMENT, DOCSTRING = (1 << k for k in range(4))
@@ -11,7 +11,7 @@ CLOSES = 4
 _KINDS = (1 << CLOSES) - 1
 
 
-@compiled
+@inner
 def fence(buffer: Bytes, start: Int, stop: Int) -> Int:
     """What a stripped line that begins with three backticks or tildes opens and closes; 0 for any other line.
 

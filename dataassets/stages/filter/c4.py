@@ -8,7 +8,20 @@ Shapes: D documents, K kept lines of all of them.
 import numpy as np
 
 from dataassets.stages.filter.lines import next_line, strip
-from dataassets.stages.text import DIGIT, SPACE, Bytes, Int, Ints, compiled, decode
+from dataassets.stages.text import (
+    DIGIT,
+    EIGHT,
+    SPACE,
+    Bytes,
+    Int,
+    Ints,
+    compiled,
+    decode,
+    inner,
+    load64,
+    store64,
+    where_is,
+)
 
 KEPT, LOREM_IPSUM, CURLY_BRACKET = 0, 1, 2  # why a document is refused, or that it is not
 REFUSALS = ("", "lorem_ipsum", "curly_bracket")
@@ -35,6 +48,7 @@ _CHARS = np.array([list(pattern.ljust(int(_LENGTHS.max()), b"\0")) for _, _, pat
 _RARE = [rare[0] for rare, _, _ in _PATTERNS]
 _FROM = np.searchsorted(_RARE, np.arange(256), "left").astype(np.int64)  # patterns whose rare byte this is
 _TO = np.searchsorted(_RARE, np.arange(256), "right").astype(np.int64)
+_BRACKET = np.uint64(91)
 _EDIT = np.frombuffer(b"[edit]", np.uint8)
 _NEEDED = np.frombuffer(b"[citation needed]", np.uint8)
 
@@ -68,9 +82,11 @@ def choose_lines(
         out_first: int64 [D + 1]; document d keeps out_lines[out_first[d]:out_first[d + 1]], none where refused.
         out_refused: int64 [D], filled with KEPT, LOREM_IPSUM or CURLY_BRACKET.
     """
-    kept = np.int64(0)
+    kept, most = np.int64(0), np.int64(0)
     for d in range(len(starts)):
-        scratch = np.empty(stops[d] - starts[d], np.uint8)
+        most = max(most, stops[d] - starts[d])
+    scratch = np.empty(most, np.uint8)
+    for d in range(len(starts)):
         out_first[d], number, at = kept, 0, starts[d]
         while at < stops[d]:
             end, after = next_line(buffer, at, stops[d], table)
@@ -87,19 +103,21 @@ def choose_lines(
     out_first[len(starts)] = kept
 
 
-@compiled
+@inner
 def _judge_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, knobs: Ints, scratch: Bytes) -> Int:
     """0 keeps the line, _LOREM and _CURLY refuse the document, anything else drops the line."""
     start, stop = strip(buffer, start, stop, table)
-    num_words, longest = _space_words(buffer, start, stop, table)
-    if knobs[2] and longest > knobs[2]:
+    if knobs[2] and stop - start > knobs[2] and _longest_word(buffer, start, stop, table) > knobs[2]:
         return _POLICY
-    size = _edit(buffer, start, stop, table, knobs[3], scratch, 0)
-    if knobs[0] and not _ends_a_sentence(scratch, size):
+    brackets, curly, hints = _hints(buffer[start:stop])
+    written, size = hints or bool(brackets and knobs[3]), stop - start  # for a closer look, or for what is removed
+    if written:
+        size = _edit(buffer, start, stop, table, knobs[3], scratch, 0)
+    if knobs[0] and not (_ends_a_sentence(scratch[:size]) if written else _ends_a_sentence(buffer[start:stop])):
         return _POLICY
-    if num_words < knobs[1]:
+    if not _has_words(buffer, start, stop, knobs[1], table):
         return _POLICY
-    found = _search(scratch, size)
+    found = _search(scratch, size) if written else np.int64(curly * _CURLY)
     for k in range(4):
         kind = 1 << k
         if found & kind and knobs[4 + k]:
@@ -107,24 +125,62 @@ def _judge_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, knobs: Ints,
     return np.int64(0)
 
 
-@compiled
-def _space_words(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
-    """Number of words between white space, and characters of the longest."""
-    num, longest, length = 0, 0, 0
-    at = start
+@inner
+def _longest_word(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
+    """Characters of the longest word between white space."""
+    longest, length, at = 0, 0, start
     while at < stop:
         point, width = decode(buffer, at, stop)
         length = 0 if table[point] & SPACE else length + 1
-        num += length == 1
         longest = max(longest, length)
         at += width
-    return num, longest
+    return longest
 
 
-@compiled
+@inner
+def _has_words(buffer: Bytes, start: Int, stop: Int, wanted: Int, table: Bytes) -> bool:
+    """Whether there are so many words between white space."""
+    num, inside, at = 0, False, start
+    while at < stop and num < wanted:
+        point, width = decode(buffer, at, stop)
+        is_space = table[point] & SPACE != 0
+        num += not is_space and not inside
+        inside = not is_space
+        at += width
+    return bool(num >= wanted)
+
+
+@inner
+def _hints(line: Bytes) -> tuple[bool, bool, bool]:
+    """Whether a line has an opening bracket, a curly one, and a pair of letters that the other patterns hold.
+
+    A plain loop without a branch, which the compiler does for many bytes at a time.
+    """
+    brackets, curly, hints = np.uint8(0), np.uint8(0), np.uint8(0)
+    for k in range(len(line) - 1):
+        byte = line[k]
+        a, b = byte | np.uint8(32), line[k + 1] | np.uint8(32)
+        brackets |= np.uint8(byte == 91)
+        curly |= np.uint8(byte == 123)
+        hints |= np.uint8(((a == 106) & (b == 97)) | ((a == 112) & (b == 115)) | ((a == 109) & (b == 115)))  # ja ps ms
+        hints |= np.uint8(((a == 99) & (b == 121)) | ((a == 111) & (b == 111)))  # cy oo
+    if len(line):
+        brackets |= np.uint8(line[-1] == 91)
+        curly |= np.uint8(line[-1] == 123)
+    return brackets != 0, curly != 0, hints != 0
+
+
+@inner
 def _edit(buffer: Bytes, start: Int, stop: Int, table: Bytes, citations: Int, out: Bytes, at: Int) -> Int:
     """Write a line less its citations from `at` on; returns where it ends."""
     while start < stop:
+        if start + EIGHT <= min(stop, len(buffer)) and at + EIGHT <= len(out):
+            x = load64(buffer, start)
+            if not citations or not where_is(x, _BRACKET):
+                store64(out, at, x)
+                start += EIGHT
+                at += EIGHT
+                continue
         byte = buffer[start]
         if byte == 91 and citations:
             after = _citation(buffer, start, stop, table)
@@ -137,7 +193,7 @@ def _edit(buffer: Bytes, start: Int, stop: Int, table: Bytes, citations: Int, ou
     return at
 
 
-@compiled
+@inner
 def _citation(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
     """The byte after [12], [], [edit] or [citation needed] at an opening bracket; `start` where it is none of them."""
     at = start + 1
@@ -155,7 +211,7 @@ def _citation(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> Int:
     return start
 
 
-@compiled
+@inner
 def _starts_with(buffer: Bytes, start: Int, stop: Int, text: Bytes) -> bool:
     if start + len(text) > stop:
         return False
@@ -165,9 +221,10 @@ def _starts_with(buffer: Bytes, start: Int, stop: Int, text: Bytes) -> bool:
     return True
 
 
-@compiled
-def _ends_a_sentence(line: Bytes, size: Int) -> bool:
+@inner
+def _ends_a_sentence(line: Bytes) -> bool:
     """Ends in . ? ! or a straight quote, but not in three dots."""
+    size = len(line)
     if size == 0:
         return False
     last = line[size - 1]
@@ -176,7 +233,7 @@ def _ends_a_sentence(line: Bytes, size: Int) -> bool:
     return last in (46, 63, 33, 34, 39)
 
 
-@compiled
+@inner
 def _search(line: Bytes, size: Int) -> Int:
     """Kinds of patterns in a line, lower-cased: bits of _LOREM, _JAVASCRIPT, _CURLY, _POLICY. Lower-cases in place."""
     length = np.int64(0)
@@ -217,7 +274,7 @@ def write_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         lines: int64 [K], numbers of kept lines.
         first: int64 [D + 1]; those of document d are lines[first[d]:first[d + 1]].
         out: uint8, at least as many as bytes in all documents.
-        out_spans: int64 [2, K], filled with where each line starts and stops in `out`.
+        out_spans: int64 [4, K], filled with where each line starts and stops in `out`, and where in `buffer`.
     """
     size = np.int64(0)
     for d in range(len(starts)):
@@ -229,7 +286,7 @@ def write_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
                     out[size] = 10
                     size += 1
                 begin, last = strip(buffer, at, end, table)
-                out_spans[0, k] = size
+                out_spans[0, k], out_spans[2, k], out_spans[3, k] = size, begin, last
                 size = _edit(buffer, begin, last, table, citations, out, size)
                 out_spans[1, k] = size
                 k += 1
@@ -244,7 +301,5 @@ def trim(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out: Bytes, out
     for d in range(len(starts)):
         out_offsets[d] = size
         start, stop = strip(buffer, starts[d], stops[d], table)
-        for at in range(start, stop):
-            out[size] = buffer[at]
-            size += 1
+        size = _edit(buffer, start, stop, table, 0, out, size)
     out_offsets[len(starts)] = size

@@ -8,7 +8,7 @@ import numpy as np
 from dataassets.stages.filter.blocks import CLOSES, COMMENT, DOCSTRING, fence
 from dataassets.stages.filter.lines import next_line, strip
 from dataassets.stages.filter.repeats import not_zero, place
-from dataassets.stages.text import SPACE, Bytes, Hashes, Int, Ints, compiled, decode, fnv1a, frozen
+from dataassets.stages.text import SPACE, Bytes, Hashes, Int, Ints, compiled, decode, fnv1a, frozen, inner
 
 BYTES_PER_MARK = 25  # a line is code if it has a mark for so many bytes; measured in docs/how-to/filters/code.md
 MOST_WORDS = 4  # of a line that is code for its first word
@@ -89,7 +89,7 @@ def count_code(code: Bytes, in_block: Bytes, sizes: Ints, first: Ints, out_D2: I
             out_D2[d, 1] += sizes[line]
 
 
-@compiled
+@inner
 def _density(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, bool]:
     """Characters of a line, white space not counted, and whether it has marks enough for its bytes."""
     chars, num_bytes, marks, at = np.int64(0), 0, 0, start
@@ -102,7 +102,7 @@ def _density(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, b
     return chars, marks > 0 and marks * BYTES_PER_MARK >= num_bytes
 
 
-@compiled
+@inner
 def _chunk(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
     """Where the next white space is, and the characters up to it."""
     size = np.int64(0)
@@ -115,7 +115,7 @@ def _chunk(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
     return at, size
 
 
-@compiled
+@inner
 def _marks(buffer: Bytes, start: Int, stop: Int) -> Int:
     """Marks of code in a text without white space; an address with :// has none."""
     marks, at = np.int64(0), start
@@ -133,7 +133,7 @@ def _marks(buffer: Bytes, start: Int, stop: Int) -> Int:
     return marks
 
 
-@compiled
+@inner
 def _is_mark(byte: Int, run: Int, before: Int, after: Int) -> bool:
     """Whether a run of one character, between two others of its word or 0, is a mark for where it stands."""
     behind_name, before_name = bool(_NAME[before]), bool(_NAME[after])
@@ -150,7 +150,7 @@ def _is_mark(byte: Int, run: Int, before: Int, after: Int) -> bool:
     return run == 2 and byte in (38, 124)  # && ||
 
 
-@compiled
+@inner
 def _is_comment(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Begins with // or /* or #!."""
     if stop - start < 2:
@@ -159,7 +159,7 @@ def _is_comment(buffer: Bytes, start: Int, stop: Int) -> bool:
     return bool((first == 47 and second in (47, 42)) or (first == 35 and second == 33))
 
 
-@compiled
+@inner
 def _is_statement(buffer: Bytes, start: Int, stop: Int, table: Bytes, keywords: Hashes) -> bool:
     """Few words, no full stop, and the first one is a keyword, behind @ or # perhaps."""
     if start == stop or buffer[stop - 1] == 46:
@@ -183,7 +183,7 @@ def _is_statement(buffer: Bytes, start: Int, stop: Int, table: Bytes, keywords: 
     return words <= MOST_WORDS
 
 
-@compiled
+@inner
 def _text_edges(buffer: Bytes, start: Int, stop: Int) -> Int:
     r'''Comments and docstrings that a line opens or closes: /* at its begin, */ in it, an odd number of """.'''
     opens = stop - start > 1 and buffer[start] == 47 and buffer[start + 1] == 42

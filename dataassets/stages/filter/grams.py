@@ -1,12 +1,32 @@
 """Compiled signals of words: letters, symbols, stop words, and the n-grams that repeat.
 
-Shapes: D documents, W words of all of them, Q quantities.
+Most n-grams of a text occur once and need no table. An n-gram of words with a space between two repeats only if its two
+(n - 1)-grams do; one of words joined without a separator only if its first 16 bytes do, and its first 32. So at each
+order only those go on that may repeat, by a bitmap that misses none (`keep_repeated`).
+
+Shapes: D documents, W words of all of them, N words of one, Q quantities.
 """
 
 import numpy as np
 
-from dataassets.stages.filter.repeats import not_zero, place, table_size
-from dataassets.stages.text import ALPHA, SYMBOL, Bytes, Hashes, Int, Ints, compiled, decode, fnv1a
+from dataassets.stages.filter.repeats import Slots, clear, keep_repeated, most_frequent, num_slots, seen_before
+from dataassets.stages.text import (
+    ALPHA,
+    EIGHT,
+    SYMBOL,
+    Bytes,
+    Hashes,
+    Int,
+    Ints,
+    compiled,
+    decode,
+    hash64,
+    head64,
+    inner,
+    load64,
+    mix64,
+    store64,
+)  # fmt: skip
 
 TOP_N = (2, 3, 4)  # orders of the n-grams of which the most frequent counts
 DUP_N = (5, 6, 7, 8, 9, 10)  # orders of those that count when seen before
@@ -14,42 +34,85 @@ DUP_N = (5, 6, 7, 8, 9, 10)  # orders of those that count when seen before
 WORDS = ("words", "nonsymbol", "nonsymbol_chars", "alpha", "stop_words",
          *(f"top_{n}" for n in TOP_N), *(f"dup_{n}" for n in DUP_N))  # fmt: skip
 
-_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so that it has an inverse modulo 2**64
-_BASE_INVERSE = np.uint64(pow(int(_BASE), -1, 1 << 64))
+_SHORT, _LONG = 16, 32  # bytes that n-grams which repeat begin with
+_HIGH = np.uint64(0x8080808080808080)  # the top bit of each of eight bytes
+_ONES = np.uint64(0x0101010101010101)
+_BELOW_A, _ABOVE_Z = np.uint64(0x1F1F1F1F1F1F1F1F), np.uint64(0x0505050505050505)  # carry into the top bit
+_LOWER = np.uint64(0x2020202020202020)
+_BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @compiled
 def count_words(
     buffer: Bytes, starts: Ints, stops: Ints, first: Ints, table: Bytes, stop_hashes: Hashes, out_DQ: Ints
 ) -> None:
-    """Fill int64 [D, len(WORDS)] from words given by their bytes; document d has words first[d] to first[d + 1]."""
+    """Fill int64 [D, len(WORDS)] from words given by their bytes; document d has words first[d] to first[d + 1].
+
+    `stop_hashes` are `hash64` of the stop words.
+    """
+    most_words, most_bytes = np.int64(0), np.int64(0)
     for d in range(len(first) - 1):
-        out, begin, num = out_DQ[d], first[d], first[d + 1] - first[d]
-        keys = np.empty(num, np.uint64)
-        chars = np.zeros(num + 1, np.int64)  # characters of the words before each
-        sums = np.zeros(num + 1, np.uint64)  # the words before each, joined: sum of (byte + 1) * _BASE**position
-        back = np.ones(num + 1, np.uint64)  # _BASE**-(bytes before each)
-        power = np.uint64(1)
-        for w in range(num):
-            start, stop = starts[begin + w], stops[begin + w]
-            total, shift = sums[w], back[w]
-            for at in range(start, stop):
-                total += (np.uint64(buffer[at]) + np.uint64(1)) * power
-                power *= _BASE
-                shift *= _BASE_INVERSE
-            sums[w + 1], back[w + 1] = total, shift
-            keys[w] = not_zero(fnv1a(buffer, start, stop))
+        most_words = max(most_words, first[d + 1] - first[d])
+        if first[d] < first[d + 1]:
+            most_bytes = max(most_bytes, stops[first[d + 1] - 1] - starts[first[d]])
+    joined = np.zeros(most_bytes + _LONG + 8, np.uint8)
+    at, chars, some = (
+        np.zeros(most_words + 1, np.int64),
+        np.zeros(most_words + 1, np.int64),
+        np.empty(most_words, np.int64),
+    )
+    keys, hashes = np.empty(most_words, np.uint64), np.empty(most_words, np.uint64)
+    once, twice = np.empty(num_slots(most_words) // 8, np.uint64), np.empty(num_slots(most_words) // 8, np.uint64)
+    slots, counts = np.empty(num_slots(most_words), np.int32), np.empty(most_words, np.int32)
+    begins = np.empty(most_words, np.uint8)
+    for d in range(len(first) - 1):
+        a, b, out = first[d], first[d + 1], out_DQ[d]
+        _read(buffer, starts[a:b], stops[a:b], table, joined, at, chars, keys, out)
+        out[0] = b - a
+        out[4] = _num_found(keys[: b - a], stop_hashes)
+        _top_n_grams(keys[: b - a], chars, hashes, some, once, twice, slots, counts, out)
+        num = _may_repeat(joined, at[: b - a + 1], hashes, some, once, twice, begins)
+        for n in range(5, 11):
+            out[n + 3] = _seen_n_grams(joined, at[: b - a + 1], chars, begins, some[:num], slots, hashes, n)
+
+
+@inner
+def _read(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, joined: Bytes, at: Ints, chars: Ints, keys: Hashes,
+    out: Ints,
+) -> None:  # fmt: skip
+    """Join the words of a document; where each then begins, characters before each, a hash of each; count kinds."""
+    place, num_chars = np.int64(0), np.int64(0)
+    nonsymbol, nonsymbol_chars, alpha = np.int64(0), np.int64(0), np.int64(0)
+    for w in range(len(starts)):
+        start, stop = starts[w], stops[w]
+        size = stop - start
+        h, high, letters = np.uint64(size) * _BASE, np.uint64(0), np.uint64(0)
+        k = np.int64(0)
+        while k < size:
+            x = head64(buffer, start + k, size - k)
+            store64(joined, place + k, x)
+            h = mix64(h, x)
+            high |= x & _HIGH
+            small = (x | _LOWER) & ~_HIGH
+            letters |= (small + _BELOW_A) & ~(small + _ABOVE_Z) & _HIGH
+            k += EIGHT
+        keys[w] = h
+        if high == 0 and letters != 0:
+            length, is_alpha, is_symbol = size, True, False
+        else:
             length, is_alpha, is_symbol = _char_classes(buffer, start, stop, table)
-            chars[w + 1] = chars[w] + length
-            out[1] += not is_symbol
-            out[2] += 0 if is_symbol else length
-            out[3] += is_alpha
-        out[0] = num
-        out[4] = _num_found(keys, stop_hashes)
-        _count_n_grams(keys, chars, sums, back, out)
+        place += size
+        num_chars += length
+        at[w + 1], chars[w + 1] = place, num_chars
+        if not is_symbol:
+            nonsymbol += 1
+            nonsymbol_chars += length
+        alpha += is_alpha
+    out[1], out[2], out[3] = nonsymbol, nonsymbol_chars, alpha
 
 
-@compiled
+@inner
 def _char_classes(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, bool, bool]:
     """Characters of a word, whether one is a letter, whether all are symbols."""
     some: Int = 0
@@ -64,67 +127,99 @@ def _char_classes(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[I
     return length, some & ALPHA != 0, every & SYMBOL != 0
 
 
-@compiled
+@inner
 def _num_found(keys: Hashes, wanted: Hashes) -> Int:
     """How many different wanted hashes occur among the keys."""
-    size = table_size(len(wanted))
-    known, seen = np.zeros(size, np.uint64), np.zeros(size, np.bool_)
+    bits, low = np.uint64(0), np.uint64(63)
     for k in range(len(wanted)):
-        known[place(known, wanted[k])] = wanted[k]
+        bits |= np.uint64(1) << (wanted[k] & low)
+    seen, num = np.zeros(len(wanted), np.bool_), np.int64(0)
+    for w in range(len(keys)):
+        if bits >> (keys[w] & low) & np.uint64(1):
+            for k in range(len(wanted)):
+                if wanted[k] == keys[w] and not seen[k]:
+                    seen[k] = True
+                    num += 1
+    return num
+
+
+@inner
+def _top_n_grams(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    keys: Hashes, chars: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, slots: Slots, counts: Slots,
+    out: Ints,
+) -> None:  # fmt: skip
+    """Of each order, count times length, a space between words, of the most frequent n-gram; the first of equals."""
+    num: Int = max(0, len(keys) - 1)
+    for i in range(num):
+        some[i], hashes[i] = i, keys[i]
+    for n in range(2, 5):
+        if len(keys) < n:
+            return
+        for k in range(num):
+            hashes[k] = mix64(hashes[k] * _BASE, keys[some[k] + n - 1])
+        num = keep_repeated(hashes, some, num, once, twice)
+        count, i = most_frequent(hashes, some, num, slots, counts)
+        out[n + 3] = count * (chars[i + n] - chars[i] + n - 1)
+        left = np.int64(0)
+        for k in range(num - 1):  # a longer one repeats only if what begins at its second word does
+            if some[k + 1] == some[k] + 1:
+                some[left], hashes[left] = some[k], hashes[k]
+                left += 1
+        num = left
+
+
+@inner
+def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, begins: Bytes) -> Int:
+    """Words where an n-gram may begin that repeats: fill `some`, return how many.
+
+    `begins` [N] tells how long what repeats there may be: 0 less than _SHORT bytes, 1 less than _LONG, 2 any.
+    """
+    num_words, end = len(at) - 1, at[len(at) - 1]
     num = np.int64(0)
-    for k in range(len(keys)):
-        at = place(known, keys[k])
-        if known[at] != 0 and not seen[at]:
-            seen[at] = True
+    for i in range(num_words):
+        begins[i] = 0
+        if at[i] + _SHORT <= end:
+            some[num] = i
+            hashes[num] = mix64(mix64(_BASE, load64(joined, at[i])), load64(joined, at[i] + 8))
+            num += 1
+    num = keep_repeated(hashes, some, num, once, twice)
+    left = np.int64(0)
+    for k in range(num):
+        i = some[k]
+        begins[i] = 1
+        if at[i] + _LONG <= end:
+            some[left] = i
+            hashes[left] = mix64(mix64(hashes[k], load64(joined, at[i] + 16)), load64(joined, at[i] + 24))
+            left += 1
+    for k in range(keep_repeated(hashes, some, left, once, twice)):
+        begins[some[k]] = 2
+    num = np.int64(0)
+    for i in range(num_words - 4):
+        if begins[i] or at[i + 5] - at[i] < _SHORT:
+            some[num] = i
             num += 1
     return num
 
 
-@compiled
-def _count_n_grams(keys: Hashes, chars: Ints, sums: Hashes, back: Hashes, out: Ints) -> None:
-    grams = keys.copy()
-    for n in range(2, 11):
-        num = len(keys) - n + 1
-        if num <= 0:
-            return
-        if n <= 4:
-            for i in range(num):
-                grams[i] = grams[i] * _BASE + keys[i + n - 1]
-            out[n + 3] = _top_n_gram(grams[:num], chars, n)
-        else:
-            out[n + 3] = _seen_n_grams(num, chars, sums, back, n)
-
-
-@compiled
-def _top_n_gram(grams: Hashes, chars: Ints, n: Int) -> Int:
-    """Count times length, a space between words, of the most frequent n-gram; the first of equals."""
-    size = table_size(len(grams))
-    table, counts, firsts = np.zeros(size, np.uint64), np.zeros(size, np.int64), np.empty(size, np.int64)
-    best: Int = 1
-    best_at: Int = 0
-    for i in range(len(grams)):
-        key = not_zero(grams[i])
-        at = place(table, key)
-        if table[at] == 0:
-            table[at], firsts[at] = key, i
-        counts[at] += 1
-        if counts[at] > best or (counts[at] == best and firsts[at] < best_at):
-            best, best_at = counts[at], firsts[at]
-    return best * (chars[best_at + n] - chars[best_at] + n - 1)
-
-
-@compiled
-def _seen_n_grams(num: Int, chars: Ints, sums: Hashes, back: Hashes, n: Int) -> Int:
+@inner
+def _seen_n_grams(
+    joined: Bytes, at: Ints, chars: Ints, begins: Bytes, some: Ints, slots: Slots, hashes: Hashes, n: Int
+) -> Int:
     """Characters of the n-grams seen before, by a walk that jumps over them. Words are joined without a separator."""
-    seen = np.zeros(table_size(num), np.uint64)
-    total, i = np.int64(0), 0
-    while i < num:
-        key = not_zero((sums[i + n] - sums[i]) * back[i])
-        at = place(seen, key)
-        if seen[at] == key:
+    total, free, num = np.int64(0), np.int64(0), np.int64(0)
+    size = num_slots(len(some))
+    clear(slots, size)
+    for k in range(len(some)):
+        i = some[k]
+        if i < free or i + n >= len(at):
+            continue
+        length = at[i + n] - at[i]
+        if (length >= _LONG and begins[i] < 2) or (length >= _SHORT and begins[i] < 1):
+            continue
+        hashes[num] = hash64(joined, at[i], at[i + n])
+        if seen_before(hashes, num, slots, size):
             total += chars[i + n] - chars[i]
-            i += n
+            free = i + n
         else:
-            seen[at] = key
-            i += 1
+            num += 1
     return total

@@ -11,9 +11,7 @@ from dataassets import models
 from dataassets.stages.filter import ftz, lid
 from dataassets.stages.text import utf8_buffers
 
-SLOTS = 1 << 20  # of the table of words; at most half are filled: about 70 MB a process
-
-_LOCK = threading.Lock()  # the table grows while documents are read
+SLOTS = 1 << 20  # of the table of words; at most half are filled: about 70 MB a thread, touched as they fill
 
 
 def identify(texts: pa.ChunkedArray | pa.Array) -> tuple[list[str], npt.NDArray[np.float32]]:
@@ -30,31 +28,58 @@ def identify(texts: pa.ChunkedArray | pa.Array) -> tuple[list[str], npt.NDArray[
     >>> identify(pa.array(["The quick brown fox jumps over the lazy dog."], pa.large_string()))[0]
     ['en']
     """
-    labels, model, table = _loaded()
+    labels, model = _loaded()[:2]
     buffer, offsets = utf8_buffers(texts)
     label_D, score_D = np.empty(len(texts), np.int64), np.empty(len(texts), np.float32)
-    with _LOCK:
-        lid.label_all(buffer, offsets, model, table, label_D, score_D)
+    lid.label_all(buffer, offsets, model, _seen.words(), label_D, score_D)
     return [labels[k] for k in label_D.tolist()], np.minimum(score_D, np.float32(1))
 
 
 @lru_cache(maxsize=1)
-def _loaded() -> tuple[list[str], lid.Model, lid.Table]:
-    """The model, and a table that holds its vocabulary: a word that is not there has n-grams only. Once a process."""
+def _loaded() -> tuple[list[str], lid.Model, pa.Array]:
+    """Labels, the model, and the words of its vocabulary: a word that is none of them has n-grams only."""
     found = ftz.read(models.find(models.LANGUAGE))
     assert (found.rows_RE.shape[1], len(found.ngram_row)) == (lid.SIZE, lid.BUCKET), "lid.176 is pinned by its hash"
-    kept = np.packbits(found.ngram_row >= 0, bitorder="little")  # 250 kB that stay in the cache, beside 8 MB of rows
-    model = lid.Model(found.rows_RE, found.ngram_row, kept, found.minn, found.maxn, found.tree, found.nodes_KE)
-    table = lid.Table(
-        slots=np.full(SLOTS, -1, np.int32),
-        keys=np.zeros((SLOTS // 2, lid.WORD_BYTES), np.uint8),
-        lengths=np.zeros(SLOTS // 2, np.int32),
-        sums=np.zeros((SLOTS // 2, lid.SIZE), np.float32),
-        counts=np.zeros(SLOTS // 2, np.int32),
-        used=np.zeros(1, np.int64),
+    assert found.words[0] == lid.LINE_END, "every line ends in a word of the vocabulary"
+    assert max(map(len, found.words)) <= lid.WORD_BYTES, "the vocabulary fits the table"
+    is_kept = found.ngram_row >= 0
+    kept = np.packbits(is_kept, bitorder="little").view(np.uint64)
+    counts = is_kept.reshape(-1, 64).sum(axis=1)
+    model = lid.Model(
+        words=found.rows_RE[: len(found.words)],
+        ngrams=found.rows_RE[found.ngram_row[is_kept]],
+        kept=kept,
+        before=(np.cumsum(counts) - counts).astype(np.int32),
+        minn=found.minn,
+        maxn=found.maxn,
+        tree=found.tree,
+        nodes=found.nodes_KE,
     )
-    for row, word in enumerate(found.words):
-        assert len(word) <= lid.WORD_BYTES, "the vocabulary fits the table"
-        lid.enter_vocabulary(np.frombuffer(word, np.uint8), row, model, table)
-    assert lid.LINE_END.tobytes() in found.words, "every line ends in a word of the vocabulary"
-    return found.labels, model, table
+    return found.labels, model, pa.array(found.words, pa.large_binary()).cast(pa.large_string())
+
+
+class _Seen(threading.local):
+    """The words that a thread has met, so that threads do not wait for each other."""
+
+    def __init__(self) -> None:
+        self.table: lid.Table | None = None
+
+    def words(self) -> lid.Table:
+        """The table; new ones hold the vocabulary."""
+        if self.table is None:
+            self.table = lid.Table(
+                slots=np.zeros(SLOTS, np.uint64),
+                keys=np.zeros((SLOTS // 2, lid.KEY), np.uint64),
+                sums=np.zeros((SLOTS // 2, lid.SIZE), np.float32),
+                used=np.zeros(1, np.int64),
+            )
+            _, model, vocabulary = _loaded()
+            lid.enter_vocabulary(*utf8_buffers(vocabulary), model, self.table)
+        return self.table
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.table = None
+
+
+_seen = _Seen()

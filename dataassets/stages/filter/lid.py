@@ -4,7 +4,11 @@ fastText adds up one embedding for each word of its vocabulary and for each n-gr
 law, so a known word costs one look-up and E additions. Labels are fastText's; scores differ from its own in the last
 bits, since sums are taken word by word. What the table holds never changes a result: the same sum is found or made.
 
-Shapes: D documents, E = SIZE embedding size, K labels, N n-grams.
+Tables are larger than a core's caches. So many words are looked up together, and many n-grams: memory that is asked
+for before the first answer is used comes in a third of the time.
+
+Shapes: D documents, E = SIZE embedding size, K labels, N n-grams, S slots (a power of two), T words of the table,
+W words of the vocabulary.
 """
 
 from typing import NamedTuple
@@ -13,23 +17,55 @@ import numpy as np
 import numpy.typing as npt
 
 from dataassets.stages.filter.ftz import LABEL
-from dataassets.stages.text import Bytes, Ints, compiled
+from dataassets.stages.text import (
+    EIGHT,
+    Bytes,
+    Hashes,
+    Int,
+    Ints,
+    compiled,
+    count_ones,
+    has_below,
+    hash64,
+    head64,
+    inner,
+    low_zeros,
+)
 
 Floats = npt.NDArray[np.float32]
 
 SIZE, BUCKET = 16, 2_000_000  # of lid.176, known when the kernels are compiled
-WORD_BYTES = 48  # longer words are not kept: they hardly repeat
-LINE_END = np.frombuffer(b"</s>", np.uint8)  # ends every line, and a line in which it stands
-LABEL_MARK = np.frombuffer(LABEL, np.uint8)  # fastText takes such a word for a label, and leaves it out
+KEY = 8  # of 64 bits, of a word in the table: its length, how many embeddings its sum is of, its bytes
+WORD_BYTES = 8 * (KEY - 1)  # longer words are not kept: they hardly repeat
+LINE_END = b"</s>"  # ends every line, and a line in which it stands
+_END = np.uint64(int.from_bytes(LINE_END, "little"))
+_LABEL_A = np.uint64(int.from_bytes(LABEL[:8], "little"))  # a word that begins with it is a label to fastText, which
+_LABEL_B = np.uint64(LABEL[8])  # leaves it out
 OPEN, CLOSE = 60, 62  # < and > around each word
+_TOGETHER = 128  # words looked up together, and n-grams
+_ONE, _SIX, _ABOVE_SPACE = np.uint64(1), np.uint64(63), np.uint64(33)
+_LOW, _HIGH, _HALF = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000), np.uint64(32)
 
 
 class Model(NamedTuple):
-    """What the kernels read: `rows` [N, E] and their hashes, the tree of labels, its `nodes` [K - 1, E]."""
+    """What the kernels read.
 
-    rows: Floats
-    ngram_row: npt.NDArray[np.int32]
-    kept: Bytes
+    Args:
+        words: float32 [W, E], a row for each word of the vocabulary.
+        ngrams: float32 [N, E], a row for each n-gram that pruning left, in the order of their hashes.
+        kept: uint64 [BUCKET / 64], a bit for each hash: whether pruning left it.
+        before: int32 [BUCKET / 64], how many were left before each 64. The row of a hash is found in 380 kB that stay
+            in a core's cache, where an index of all hashes would take 8 MB.
+        minn: shortest n-gram, characters.
+        maxn: longest n-gram, characters.
+        tree: int32 [K - 1, 2], as of `ftz.Classifier`.
+        nodes: float32 [K - 1, E], as there.
+    """
+
+    words: Floats
+    ngrams: Floats
+    kept: Hashes
+    before: npt.NDArray[np.int32]
     minn: int
     maxn: int
     tree: npt.NDArray[np.int32]
@@ -37,69 +73,88 @@ class Model(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Words seen: slot -> word number; by number the bytes, their length, the sum of embeddings, how many they are."""
+    """Words seen.
 
-    slots: npt.NDArray[np.int32]
-    keys: Bytes
-    lengths: npt.NDArray[np.int32]
+    Args:
+        slots: uint64 [S], half of a hash, and 1 + the word's number; 0 where empty.
+        keys: uint64 [T, KEY], of each word its length | number of embeddings << 32, then its bytes.
+        sums: float32 [T, E], of its embeddings.
+        used: int64 [1], how many words there are.
+    """
+
+    slots: Hashes
+    keys: Hashes
     sums: Floats
-    counts: npt.NDArray[np.int32]
     used: Ints
 
 
-@compiled
-def _equal(buffer: Bytes, start: int, stop: int, other: Bytes, length: int) -> bool:
-    if stop - start != length:
+@inner
+def _find(buffer: Bytes, start: Int, stop: Int, h: np.uint64, slots: Hashes, keys: Hashes) -> tuple[Int, Int]:
+    """Slot of a word, or the empty one where it would stand; its number, -1 if it is not there."""
+    mask = np.int64(len(slots) - 1)
+    at = np.int64(h & _LOW) & mask
+    while slots[at] != 0:
+        number = np.int64(slots[at] & _LOW) - 1
+        if (slots[at] ^ h) & _HIGH == 0 and _is(buffer, start, stop, keys, number):
+            return at, number
+        at = (at + 1) & mask
+    return at, np.int64(-1)
+
+
+@inner
+def _is(buffer: Bytes, start: Int, stop: Int, keys: Hashes, number: Int) -> bool:
+    """Whether a word is that of a number."""
+    if np.int64(keys[number, 0] & _LOW) != stop - start:
         return False
-    for i in range(length):  # noqa: SIM110 - numba compiles loops, not generators
-        if buffer[start + i] != other[i]:
+    k = np.int64(1)
+    for at in range(start, stop, 8):
+        if head64(buffer, at, stop - at) != keys[number, k]:
             return False
+        k += 1
     return True
 
 
-@compiled
-def _slot(
-    buffer: Bytes,
-    start: int,
-    stop: int,
-    slots: npt.NDArray[np.int32],
-    keys: Bytes,
-    lengths: npt.NDArray[np.int32],
-) -> int:
-    """Where a word stands in the table, or the empty slot where it would."""
-    h = np.uint64(0xCBF29CE484222325)
-    for i in range(start, stop):
-        h = (h ^ np.uint64(buffer[i])) * np.uint64(0x100000001B3)
-    mask = np.uint64(len(slots) - 1)
-    slot = (h ^ (h >> np.uint64(29))) & mask
-    while True:
-        number = slots[np.int64(slot)]
-        if number < 0 or _equal(buffer, start, stop, keys[number], lengths[number]):
-            return np.int64(slot)  # type: ignore[return-value]
-        slot = (slot + np.uint64(1)) & mask
+@inner
+def _put(
+    buffer: Bytes, start: Int, stop: Int, slot: Int, h: np.uint64, count: Int, total: Floats, table: Table
+) -> None:
+    """A word in the table, with its sum."""
+    number = table.used[0]
+    table.used[0] += 1
+    table.slots[slot] = (h & _HIGH) | np.uint64(number + 1)
+    table.keys[number, 0] = np.uint64(stop - start) | np.uint64(count) << _HALF
+    k = np.int64(1)
+    for at in range(start, stop, 8):
+        table.keys[number, k] = head64(buffer, at, stop - at)
+        k += 1
+    for e in range(SIZE):
+        table.sums[number, e] = total[e]
 
 
-@compiled
-def _add_ngrams(
-    word: Bytes,
-    length: int,
-    rows: Floats,
-    ngram_row: npt.NDArray[np.int32],
-    kept: Bytes,
-    minn: int,
-    maxn: int,
-    total: Floats,
-) -> int:
+@inner
+def _add_rows(places: Ints, num: Int, model: Model, total: Floats) -> None:
+    """Add the rows of n-grams to total [E]; `places` are overwritten."""
+    for k in range(num):
+        block, below = places[k] >> 6, (_ONE << (np.uint64(places[k]) & _SIX)) - _ONE
+        places[k] = model.before[block] + count_ones(model.kept[block] & below)
+    for k in range(num):
+        row = places[k]
+        for e in range(SIZE):
+            total[e] += model.ngrams[row, e]
+
+
+@inner
+def _add_ngrams(word: Bytes, length: Int, model: Model, places: Ints, total: Floats) -> Int:
     """Add the rows of all n-grams of `<word>`, brackets included, to total [E]; returns their number.
 
     An n-gram's hash is FNV-1a of 32 bits over bytes taken as signed, modulo BUCKET (fastText, dictionary.cc).
     """
-    found = 0
+    found, num, most, kept = np.int64(0), np.int64(0), len(places) - model.maxn, model.kept
     for i in range(length):
         if (word[i] & 0xC0) == 0x80:  # inside a character
             continue
         h, j = np.uint32(2166136261), i
-        for n in range(1, maxn + 1):
+        for n in range(1, model.maxn + 1):
             if j >= length:
                 break
             while True:  # one character
@@ -108,42 +163,90 @@ def _add_ngrams(
                 j += 1
                 if j >= length or (word[j] & 0xC0) != 0x80:
                     break
-            place = np.int64(h % np.uint32(BUCKET))
-            if n >= minn and kept[place >> 3] >> (place & 7) & 1:
-                row = ngram_row[place]
-                found += 1
-                for k in range(SIZE):
-                    total[k] += rows[row, k]
-    return found
+            if n >= model.minn:
+                place = np.int64(h % np.uint32(BUCKET))
+                places[num] = place
+                num += np.int64(kept[place >> 6] >> (np.uint64(place) & _SIX) & _ONE)
+        if num >= most:
+            _add_rows(places, num, model, total)
+            found, num = found + num, np.int64(0)
+    _add_rows(places, num, model, total)
+    return found + num
+
+
+@inner
+def _bracketed(buffer: Bytes, start: Int, stop: Int, short: Bytes) -> Bytes:
+    """`<word>`, in `short` where it fits."""
+    length = stop - start + 2
+    word = short if length <= len(short) else np.empty(length, np.uint8)
+    word[0], word[length - 1] = OPEN, CLOSE
+    for k in range(start, stop):
+        word[k - start + 1] = buffer[k]
+    return word
 
 
 @compiled
-def enter_vocabulary(word: Bytes, row: int, model: Model, table: Table) -> None:
-    """Put a word of the model's vocabulary in the table; the line end has no n-grams."""
-    number = table.used[0]
-    table.slots[_slot(word, 0, len(word), table.slots, table.keys, table.lengths)] = number
-    table.keys[number, : len(word)] = word
-    table.lengths[number] = len(word)
-    table.sums[number] = model.rows[row]
-    table.counts[number] = 1
-    if not _equal(word, 0, len(word), LINE_END, len(LINE_END)):
-        whole = np.concatenate((np.array([OPEN], np.uint8), word, np.array([CLOSE], np.uint8)))
-        table.counts[number] += _add_ngrams(
-            whole, len(whole), model.rows, model.ngram_row, model.kept, model.minn, model.maxn, table.sums[number]
-        )
-    table.used[0] += 1
+def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table) -> None:
+    """Put the model's vocabulary in an empty table: the line end has no n-grams.
+
+    Args:
+        buffer: uint8 [bytes], the words one after another.
+        offsets: int64 [words + 1].
+        model: whose words they are.
+        table: to be filled.
+    """
+    total, places, short = np.zeros(SIZE, np.float32), np.empty(_TOGETHER, np.int64), np.empty(WORD_BYTES + 2, np.uint8)
+    for k in range(len(offsets) - 1):
+        start, stop = offsets[k], offsets[k + 1]
+        for e in range(SIZE):
+            total[e] = model.words[k, e]
+        count = np.int64(1)
+        if not (stop - start == len(LINE_END) and head64(buffer, start, len(LINE_END)) == _END):
+            word = _bracketed(buffer, start, stop, short)
+            count += _add_ngrams(word, stop - start + 2, model, places, total)
+        h = hash64(buffer, start, stop)
+        _put(buffer, start, stop, _find(buffer, start, stop, h, table.slots, table.keys)[0], h, count, total, table)
 
 
-@compiled
-def _is_space(b: int) -> bool:
+@inner
+def _is_space(b: Int) -> bool:
     """What fastText cuts words at: space, TAB to CR, NUL."""
-    return b == 32 or 9 <= b <= 13 or b == 0
+    return bool(b == 32 or 9 <= b <= 13 or b == 0)
+
+
+@inner
+def _end_of_word(buffer: Bytes, at: Int, stop: Int) -> Int:
+    """The next space, or `stop`."""
+    while at < stop:
+        found = has_below(head64(buffer, at, stop - at), _ABOVE_SPACE)  # zeros beyond `stop` are found, too
+        if not found:
+            at += EIGHT
+            continue
+        at += low_zeros(found) >> 3
+        if at >= stop or _is_space(buffer[at]):
+            return min(at, stop)
+        at += 1
+    return stop
+
+
+@inner
+def _some_words(buffer: Bytes, at: Int, stop: Int, starts: Ints, stops: Ints) -> tuple[Int, Int]:
+    """The next words of a document, as many as there is room for: how many, and where to go on."""
+    num = np.int64(0)
+    while at < stop and num < len(starts):
+        if _is_space(buffer[at]):
+            at += 1
+            continue
+        start, at = at, _end_of_word(buffer, at, stop)
+        if at - start == len(LINE_END) and head64(buffer, start, len(LINE_END)) == _END:
+            return num, stop
+        starts[num], stops[num] = start, at
+        num += 1
+    return num, at
 
 
 @compiled
-def label_all(  # noqa: C901, PLR0915 - one hot loop: calls with the tables cost more than the work
-    buffer: Bytes, offsets: Ints, model: Model, table: Table, label_D: Ints, score_D: Floats
-) -> None:
+def label_all(buffer: Bytes, offsets: Ints, model: Model, table: Table, label_D: Ints, score_D: Floats) -> None:
     """Label each document.
 
     Args:
@@ -155,58 +258,78 @@ def label_all(  # noqa: C901, PLR0915 - one hot loop: calls with the tables cost
         score_D: gets its probability.
     """
     hidden, total = np.zeros(SIZE, np.float32), np.zeros(SIZE, np.float32)
-    short = np.empty(WORD_BYTES + 2, np.uint8)
-    rows, ngram_row, kept, minn, maxn = model.rows, model.ngram_row, model.kept, model.minn, model.maxn
-    used = table.used
-    slots, keys, lengths, sums, counts = table.slots, table.keys, table.lengths, table.sums, table.counts
-    end = slots[_slot(LINE_END, 0, len(LINE_END), slots, keys, lengths)]
+    places, short = np.empty(_TOGETHER, np.int64), np.empty(WORD_BYTES + 2, np.uint8)
+    starts, stops, numbers = (
+        np.empty(_TOGETHER, np.int64),
+        np.empty(_TOGETHER, np.int64),
+        np.empty(_TOGETHER, np.int64),
+    )
+    hashes = np.empty(_TOGETHER, np.uint64)
     for d in range(len(offsets) - 1):
-        hidden[:] = sums[end]
-        num_rows = np.int64(counts[end])
-        i, stop = offsets[d], offsets[d + 1]
-        while i < stop:
-            if _is_space(buffer[i]):
-                i += 1
-                continue
-            start = i
-            while i < stop and not _is_space(buffer[i]):
-                i += 1
-            if _equal(buffer, start, i, LINE_END, len(LINE_END)):
-                break
-            slot = _slot(buffer, start, i, slots, keys, lengths) if i - start <= WORD_BYTES else -1
-            number = slots[slot] if slot >= 0 else np.int32(-1)
-            if number >= 0:
-                num_rows += counts[number]
-                for k in range(SIZE):
-                    hidden[k] += sums[number, k]
-            else:
-                total[:] = 0
-                count = 0
-                if not _equal(buffer, start, min(start + len(LABEL_MARK), i), LABEL_MARK, len(LABEL_MARK)):
-                    length = i - start + 2
-                    word = short if length <= len(short) else np.empty(length, np.uint8)
-                    word[0], word[length - 1] = OPEN, CLOSE
-                    for k in range(start, i):
-                        word[k - start + 1] = buffer[k]
-                    count = _add_ngrams(word, length, rows, ngram_row, kept, minn, maxn, total)
-                if slot >= 0 and used[0] < len(lengths):
-                    number = np.int32(used[0])
-                    used[0] += 1
-                    slots[slot] = number
-                    for k in range(start, i):
-                        keys[number, k - start] = buffer[k]
-                    lengths[number] = i - start
-                    sums[number] = total
-                    counts[number] = count
-                num_rows += count
-                for k in range(SIZE):
-                    hidden[k] += total[k]
-        for k in range(SIZE):
-            hidden[k] *= np.float32(1.0 / num_rows)
+        for e in range(SIZE):
+            hidden[e] = table.sums[0, e]  # the line end is word 0
+        num_rows, at, stop = np.int64(table.keys[0, 0] >> _HALF), offsets[d], offsets[d + 1]
+        while at < stop:
+            num, at = _some_words(buffer, at, stop, starts, stops)
+            _ask(buffer, starts, stops, num, table, hashes, numbers)
+            for w in range(num):
+                number = numbers[w]
+                if number < 0 or not _is(buffer, starts[w], stops[w], table.keys, number):
+                    number = _learn(buffer, starts[w], stops[w], hashes[w], model, table, places, short, total)
+                if number >= 0:
+                    num_rows += np.int64(table.keys[number, 0] >> _HALF)
+                    for e in range(SIZE):
+                        hidden[e] += table.sums[number, e]
+                else:
+                    num_rows += -1 - number
+                    for e in range(SIZE):
+                        hidden[e] += total[e]
+        for e in range(SIZE):
+            hidden[e] *= np.float32(1.0 / num_rows)
         label_D[d], score_D[d] = _best(hidden, model)
 
 
-@compiled
+@inner
+def _ask(buffer: Bytes, starts: Ints, stops: Ints, num: Int, table: Table, hashes: Hashes, numbers: Ints) -> None:
+    """Hash words, and number each as the slot says that it is met first; -1 where that is another's or empty."""
+    mask = np.uint64(len(table.slots) - 1)
+    for w in range(num):
+        hashes[w] = hash64(buffer, starts[w], stops[w])
+    for w in range(num):
+        numbers[w] = table.slots[np.int64(hashes[w] & mask)]
+    for w in range(num):
+        slot = np.uint64(numbers[w])
+        numbers[w] = np.int64(slot & _LOW) - 1 if (slot ^ hashes[w]) & _HIGH == 0 else -1
+    touched = np.uint64(0)
+    for w in range(num):
+        touched |= table.keys[max(numbers[w], 0), 0]
+    if touched == 0:  # never: a length is not 0; so that the loop stays
+        numbers[0] = -1
+
+
+@inner
+def _learn(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, start: Int, stop: Int, h: np.uint64, model: Model, table: Table, places: Ints, short: Bytes,
+    total: Floats,
+) -> Int:  # fmt: skip
+    """Number of a word, found or put in the table; where it is not kept, -1 - embeddings, and total [E] their sum."""
+    slot, keeps = np.int64(0), stop - start <= WORD_BYTES
+    if keeps:
+        slot, number = _find(buffer, start, stop, h, table.slots, table.keys)
+        if number >= 0:
+            return number
+    for e in range(SIZE):
+        total[e] = 0
+    count, size = np.int64(0), stop - start
+    if not (size > EIGHT and head64(buffer, start, size) == _LABEL_A and buffer[start + 8] == _LABEL_B):
+        count = _add_ngrams(_bracketed(buffer, start, stop, short), size + 2, model, places, total)
+    if keeps and table.used[0] < len(table.keys):
+        _put(buffer, start, stop, slot, h, count, total, table)
+        return table.used[0] - 1
+    return -1 - count
+
+
+@inner
 def _best(hidden: Floats, model: Model) -> tuple[int, float]:
     """The likeliest label: depth first through the tree, leaving out branches below the best leaf so far."""
     num_labels = len(model.tree) + 1

@@ -26,6 +26,7 @@ from dataassets.stages.text import (
     decode,
     fnv1a,
     frozen,
+    inner,
 )
 
 # Kinds of a character beside those of `class_table`, a bit each.
@@ -101,7 +102,7 @@ def choose_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     out_first[len(starts)] = line
 
 
-@compiled
+@inner
 def _has(buffer: Bytes, start: Int, stop: Int, table: Bytes, classes: Int) -> bool:
     """Whether a text has a character of some classes."""
     while start < stop:
@@ -112,7 +113,7 @@ def _has(buffer: Bytes, start: Int, stop: Int, table: Bytes, classes: Int) -> bo
     return False
 
 
-@compiled
+@inner
 def _characters(buffer: Bytes, start: Int, stop: Int, table: Bytes, kinds: Bytes) -> tuple[Int, Int, Int, Int]:
     """Characters, white space not counted; marks, capitals, small letters among them."""
     chars, marks, upper, lower = np.int64(0), np.int64(0), np.int64(0), np.int64(0)

@@ -1,20 +1,48 @@
 """Compiled signals of lines: paragraphs, lines, bullets, ellipses, and the shape that FineWeb judges.
 
-Shapes: D documents, L quantities of lines, S quantities of shape.
+A document is cut once at line feeds, and every rule reads the segments. They are the lines of all rules, unless another
+line end stands in one: at that only str.splitlines cuts.
+
+Shapes: D documents, S segments of one document, L quantities of lines, F quantities of shape.
 """
 
 import numpy as np
 
-from dataassets.stages.filter.repeats import count_repeats, not_zero, repeated_pieces
-from dataassets.stages.text import LINE_END, SPACE, TERMINAL, Bytes, Int, Ints, compiled, decode, fnv1a
+from dataassets.stages.filter.repeats import Slots, count_repeats, num_slots
+from dataassets.stages.text import (
+    EIGHT,
+    LINE_END,
+    SPACE,
+    TERMINAL,
+    TOPS,
+    Bytes,
+    Hashes,
+    Int,
+    Ints,
+    compiled,
+    count_ones,
+    decode,
+    has_below,
+    head64,
+    inner,
+    load64,
+    low_zeros,
+    mix64,
+    num_followers,
+    where_is,
+)  # fmt: skip
 
 # Columns of what the kernels count.
 LINES = ("chars", "paras", "dup_paras", "dup_para_chars", "pieces", "dup_pieces", "dup_piece_chars",
          "hashes", "ellipses", "lines", "bullets", "end_ellipses")  # fmt: skip
 SHAPE = ("num_lines", "terminal", "short", "dup_chars", "line_feeds", "chars")
 
+_LF, _BLANK, _NUMBER, _DOT, _C2, _E2 = map(np.uint64, (10, 32, 35, 46, 0xC2, 0xE2))
+_ONE, _SEVEN, _BLANKS = np.uint64(1), np.uint64(7), np.uint64(0x2020202020202020)
+_BASE = np.uint64(0x9E3779B97F4A7C15)
 
-@compiled
+
+@inner
 def strip(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
     """The text less white space at both ends; an empty one lies at `stop`."""
     while start < stop:
@@ -31,7 +59,7 @@ def strip(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[Int, Int]
     return start, stop
 
 
-@compiled
+@inner
 def last_char(buffer: Bytes, start: Int, stop: Int) -> Int:
     """First byte of the last character of a text that is not empty."""
     at = stop - 1
@@ -40,18 +68,122 @@ def last_char(buffer: Bytes, start: Int, stop: Int) -> Int:
     return at
 
 
-@compiled
+@inner
 def next_line(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, Int]:
     """End of the line that starts at a byte and start of the one after it, as str.splitlines cuts."""
     while at < stop:
-        byte = buffer[at]
-        if byte < 0x20 or byte == 0xC2 or byte == 0xE2:  # the first bytes of all line ends
-            point, width = decode(buffer, at, stop)
-            if table[point] & LINE_END:
-                crlf = point == 13 and at + 1 < stop and buffer[at + 1] == 10
-                return at, at + width + crlf
-        at += 1
+        if at + EIGHT <= len(buffer) and not _may_end_a_line(load64(buffer, at)):
+            at += EIGHT
+            continue
+        for k in range(at, min(stop, at + EIGHT)):
+            byte = buffer[k]
+            if byte < 0x20 or byte == 0xC2 or byte == 0xE2:
+                point, width = decode(buffer, k, stop)
+                if table[point] & LINE_END:
+                    crlf = point == 13 and k + 1 < stop and buffer[k + 1] == 10
+                    return k, k + width + crlf
+        at += EIGHT
     return stop, stop
+
+
+@inner
+def _may_end_a_line(x: np.uint64) -> bool:
+    """Whether one of eight bytes is such as line ends begin with."""
+    found = has_below(x, _BLANK)
+    if x & TOPS:
+        found |= where_is(x, _C2) | where_is(x, _E2)
+    return bool(found != 0)
+
+
+@inner
+def cut(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, start: Int, stop: Int, table: Bytes, out_ends: Ints, out_other: Bytes, out_chars: Ints,
+    out_hashes: Hashes, out_marks: Ints,
+) -> Int:  # fmt: skip
+    """Cut a document at line feeds.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8.
+        start: first byte of the document.
+        stop: the byte after it.
+        table: `class_table()`.
+        out_ends: int64 [S or more], filled with the byte after each segment.
+        out_other: uint8 [S or more], filled with whether another line end stands in it.
+        out_chars: int64 [S or more], filled with its characters.
+        out_hashes: uint64 [S or more], filled with its hash, as `_hash` makes it.
+        out_marks: int64 [2], number signs and ellipses are added: a run of r dots holds r // 3 of them.
+
+    Returns:
+        S, one more than there are line feeds.
+    """
+    num, at, begin = np.int64(0), start, start
+    chars: Int = 0
+    dots: Int = 0
+    h, other = _BASE, False
+    while True:
+        size = min(EIGHT, stop - at)
+        x = head64(buffer, at, size)
+        feeds = where_is(x, _LF)
+        if feeds:
+            size = low_zeros(feeds) >> 3
+            x &= ((feeds & (~feeds + _ONE)) >> _SEVEN) - _ONE
+        if size > 0:
+            h = mix64(h, x)
+        chars += size - num_followers(x)
+        out_marks[0] += count_ones(where_is(x, _NUMBER))
+        if where_is(x, _DOT):
+            for k in range(at, at + size):
+                dots = dots + 1 if buffer[k] == 46 else 0
+                out_marks[1] += dots > 0 and dots % 3 == 0
+        else:
+            dots = 0
+        if _may_end_a_line(x if size == EIGHT else x | _BLANKS << np.uint64(8 * size)):
+            for k in range(at, at + size):
+                other = other or _is_line_end(buffer, k, stop, table)
+                out_marks[1] += _is_ellipsis(buffer, k, stop)
+        at += size
+        if feeds or at >= stop:
+            out_ends[num], out_other[num] = at, other
+            out_chars[num], out_hashes[num] = chars, mix64(h, np.uint64(at - begin))
+            num += 1
+            if not feeds:
+                return num
+            at += 1
+            h, chars, dots, other, begin = _BASE, np.int64(0), np.int64(0), False, at
+
+
+@inner
+def _is_line_end(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> bool:
+    """Whether a character that is cut by str.splitlines starts here."""
+    byte = buffer[at]
+    return bool((byte < 0x20 or byte == 0xC2 or byte == 0xE2) and table[decode(buffer, at, stop)[0]] & LINE_END)
+
+
+@inner
+def _is_ellipsis(buffer: Bytes, at: Int, stop: Int) -> bool:
+    """Whether the one character for three dots starts here."""
+    return bool(buffer[at] == 0xE2 and at + 2 < stop and buffer[at + 1] == 0x80 and buffer[at + 2] == 0xA6)
+
+
+@inner
+def _hash(buffer: Bytes, start: Int, stop: Int) -> np.uint64:
+    """Hash of a segment."""
+    h = _BASE
+    for at in range(start, stop, 8):
+        h = mix64(h, head64(buffer, at, stop - at))
+    return mix64(h, np.uint64(stop - start))
+
+
+@inner
+def _most_segments(buffer: Bytes, starts: Ints, stops: Ints) -> Int:
+    """Most segments of one document, at least."""
+    most = np.int64(0)
+    for d in range(len(starts)):
+        num = np.int64(1)
+        for byte in buffer[starts[d] : stops[d]]:
+            num += byte == 10
+        most = max(most, num)
+    return most
 
 
 @compiled
@@ -78,8 +210,9 @@ def copy_lines(
             if number == lines[k]:
                 k += 1
                 last = after if k < first[d + 1] or after == stops[d] else end
-                out[size : size + last - at] = buffer[at:last]
-                size += last - at
+                for byte in buffer[at:last]:
+                    out[size] = byte
+                    size += 1
             number += 1
             at = after
     out_offsets[len(starts)] = size
@@ -88,25 +221,48 @@ def copy_lines(
 @compiled
 def count_lines(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out_DL: Ints) -> None:
     """Fill int64 [D, len(LINES)] with what Gopher's rules ask of lines and characters."""
+    most = _most_segments(buffer, starts, stops)
+    ends, other, chars, hashes = (
+        np.empty(most, np.int64),
+        np.empty(most, np.uint8),
+        np.empty(most, np.int64),
+        np.empty(most, np.uint64),
+    )
+    keys, sizes, slots = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(num_slots(most), np.int32)
+    marks = np.empty(2, np.int64)
     for d in range(len(starts)):
         start, stop, out = starts[d], stops[d], out_DL[d]
-        _count_chars(buffer, start, stop, out)
-        first, last = strip(buffer, start, stop, table)
-        out[1], out[2], out[3] = repeated_pieces(buffer, first, last, 2)
-        out[4], out[5], out[6] = repeated_pieces(buffer, start, stop, 1)
-        at = start
-        while at < stop:
-            end, after = next_line(buffer, at, stop, table)
-            first, last = strip(buffer, at, end, table)
-            out[9] += 1
-            if first < last:
-                point, _ = decode(buffer, first, last)
-                out[10] += point == 0x2D or point == 0x2022  # - and bullet
-                out[11] += _ends_in_ellipsis(buffer, first, last)
-            at = after
+        marks[0], marks[1] = 0, 0
+        num = cut(buffer, start, stop, table, ends, other, chars, hashes, marks)
+        out[0], out[7], out[8] = num - 1, marks[0], marks[1]
+        for s in range(num):
+            out[0] += chars[s]
+        _count_paragraphs(buffer, start, stop, table, ends[:num], chars, hashes, keys, sizes, slots, out)
+        _count_pieces(buffer, start, stop, ends[:num], chars, hashes, keys, sizes, slots, out)
+        begin = start
+        for s in range(num):
+            after = min(ends[s] + 1, stop)
+            if not other[s] and begin < after:
+                _count_line(buffer, begin, ends[s], table, out)
+            while other[s] and begin < after:
+                end, following = next_line(buffer, begin, after, table)
+                _count_line(buffer, begin, end, table, out)
+                begin = following
+            begin = after
 
 
-@compiled
+@inner
+def _count_line(buffer: Bytes, start: Int, stop: Int, table: Bytes, out: Ints) -> None:
+    """Add a line, as str.splitlines cuts it."""
+    out[9] += 1
+    first, last = strip(buffer, start, stop, table)
+    if first < last:
+        point, _ = decode(buffer, first, last)
+        out[10] += point == 0x2D or point == 0x2022  # - and bullet
+        out[11] += _ends_in_ellipsis(buffer, first, last)
+
+
+@inner
 def _ends_in_ellipsis(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Ends in three dots or in the one character for them."""
     point, _ = decode(buffer, last_char(buffer, start, stop), stop)
@@ -114,45 +270,98 @@ def _ends_in_ellipsis(buffer: Bytes, start: Int, stop: Int) -> bool:
     return bool(dots or point == 0x2026)
 
 
-@compiled
-def _count_chars(buffer: Bytes, start: Int, stop: Int, out: Ints) -> None:
-    """Characters, number signs and ellipses: a run of r dots holds r // 3 of them."""
-    chars, hashes, ellipses, dots = 0, 0, 0, 0
+@inner
+def _count_pieces(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, start: Int, stop: Int, ends: Ints, chars: Ints, hashes: Hashes, keys: Hashes, sizes: Ints,
+    slots: Slots, out: Ints,
+) -> None:  # fmt: skip
+    """Segments that are not empty; an empty piece stands before a line feed at the start, and after one at the end."""
+    num = np.int64(0)
+    for s in range(len(ends)):
+        if chars[s]:
+            keys[num], sizes[num] = hashes[s], chars[s]
+            num += 1
+    out[5], out[6] = count_repeats(keys, sizes, num, slots)
+    outer = np.int64(0)
+    if len(ends) > 1:
+        outer = np.int64(buffer[start] == 10) + np.int64(buffer[stop - 1] == 10)
+    out[4] = num + outer if start < stop else 1
+    out[5] += outer == 2
+
+
+@inner
+def _count_paragraphs(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, start: Int, stop: Int, table: Bytes, ends: Ints, chars: Ints, hashes: Hashes, keys: Hashes,
+    sizes: Ints, slots: Slots, out: Ints,
+) -> None:  # fmt: skip
+    """Runs of segments that are not empty, of the text without white space at its ends."""
+    first, last = strip(buffer, start, stop, table)
+    num, num_lines, h, size, begin = np.int64(0), np.int64(0), _BASE, np.int64(0), start
+    for s in range(len(ends)):
+        a, b = max(begin, first), min(ends[s], last)
+        if begin <= last and ends[s] >= first and first < last:
+            if a == b:  # empty: ends a paragraph
+                if num_lines:
+                    keys[num], sizes[num] = h, size + num_lines - 1
+                    num += 1
+                num_lines, h, size = np.int64(0), _BASE, np.int64(0)
+            else:
+                whole = a == begin and b == ends[s]
+                h = mix64(h, hashes[s] if whole else _hash(buffer, a, b))
+                size += chars[s] if whole else _num_chars(buffer, a, b)
+                num_lines += 1
+        begin = ends[s] + 1
+    if num_lines or num == 0:
+        keys[num], sizes[num] = h, size + num_lines - 1
+        num += 1
+    out[1] = num
+    out[2], out[3] = count_repeats(keys, sizes, num, slots)
+
+
+@inner
+def _num_chars(buffer: Bytes, start: Int, stop: Int) -> Int:
+    num = np.int64(0)
     for at in range(start, stop):
-        byte = buffer[at]
-        chars += byte & 0xC0 != 0x80
-        hashes += byte == 35
-        if byte == 46:
-            dots += 1
-            ellipses += dots % 3 == 0
-        else:
-            dots = 0
-        if byte == 0xE2 and at + 2 < stop and buffer[at + 1] == 0x80 and buffer[at + 2] == 0xA6:
-            ellipses += 1
-    out[0], out[7], out[8] = chars, hashes, ellipses
+        num += buffer[at] & 0xC0 != 0x80
+    return num
 
 
 @compiled
-def count_shape(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_length: Int, out_DS: Ints) -> None:
+def count_shape(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_length: Int, out_DF: Ints) -> None:
     """Fill int64 [D, len(SHAPE)] with what FineWeb asks of the lines between line feeds that are not blank."""
+    most = _most_segments(buffer, starts, stops)
+    ends, other, chars, hashes = (
+        np.empty(most, np.int64),
+        np.empty(most, np.uint8),
+        np.empty(most, np.int64),
+        np.empty(most, np.uint64),
+    )
+    slots, marks = np.empty(num_slots(most), np.int32), np.empty(2, np.int64)
     for d in range(len(starts)):
-        start, stop, out = starts[d], stops[d], out_DS[d]
-        for at in range(start, stop):
-            out[4] += buffer[at] == 10
-            out[5] += buffer[at] & 0xC0 != 0x80
-        keys, sizes = np.empty(out[4] + 1, np.uint64), np.empty(out[4] + 1, np.int64)
-        at = start
-        while at <= stop:
-            end, chars = at, np.int64(0)
-            while end < stop and buffer[end] != 10:
-                chars += buffer[end] & 0xC0 != 0x80
-                end += 1
-            first, last = strip(buffer, at, end, table)
-            if first < last:
-                point, _ = decode(buffer, last_char(buffer, at, end), end)
-                keys[out[0]], sizes[out[0]] = not_zero(fnv1a(buffer, at, end)), chars
-                out[0] += 1
+        out, begin, num = out_DF[d], starts[d], np.int64(0)
+        num_segments = cut(buffer, begin, stops[d], table, ends, other, chars, hashes, marks)
+        for s in range(num_segments):
+            end = ends[s]
+            if begin < end and not _is_blank(buffer, begin, end, table):
+                point, _ = decode(buffer, last_char(buffer, begin, end), end)
                 out[1] += table[point] & TERMINAL != 0
-                out[2] += chars <= short_length
-            at = end + 1
-        _, out[3] = count_repeats(keys, sizes, out[0])
+                out[2] += chars[s] <= short_length
+                hashes[num], chars[num] = hashes[s], chars[s]
+                num += 1
+            out[5] += chars[s]
+            begin = end + 1
+        out[0], out[4] = num, num_segments - 1
+        out[5] += num_segments - 1
+        out[3] = count_repeats(hashes, chars, num, slots)[1]
+
+
+@inner
+def _is_blank(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> bool:
+    """Whether all characters are white space."""
+    at = start
+    while at < stop:
+        point, width = decode(buffer, at, stop)
+        if not table[point] & SPACE:
+            return False
+        at += width
+    return True

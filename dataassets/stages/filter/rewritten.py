@@ -3,6 +3,7 @@
 Shapes: D documents, K kept lines of all of them.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from dataassets.stages.filter import c4
 from dataassets.stages.filter.lines import copy_lines
-from dataassets.stages.text import Bytes, Ints, class_table, frozen
+from dataassets.stages.text import REFUSED, Bytes, Cut, Ints, Words, class_table, counts, frozen
 
 
 class Rewritten(NamedTuple):
@@ -21,12 +22,15 @@ class Rewritten(NamedTuple):
         offsets: int64 [D + 1], read-only.
         lines: uint8, read-only: the kept lines before white space at the ends of a text is cut.
         line_spans: int64 [K] starts and int64 [K] stops of the lines in `lines`.
+        sources: int64 [K] starts and int64 [K] stops of the lines in the documents that were given; a line from which
+            nothing was removed is as long in both.
     """
 
     buffer: Bytes
     offsets: Ints
     lines: Bytes
     line_spans: tuple[Ints, Ints]
+    sources: tuple[Ints, Ints]
 
     def to_arrow(self) -> pa.Array:
         """The texts as large_string [D], without a copy."""
@@ -46,7 +50,7 @@ def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations
     """
     lines, first = frozen(lines.view()), frozen(first.view())
     table, num_bytes = class_table(), int(offsets[-1] - offsets[0])
-    joined, line_spans = np.empty(num_bytes, np.uint8), np.zeros((2, len(lines)), np.int64)
+    joined, line_spans = np.empty(num_bytes, np.uint8), np.zeros((4, len(lines)), np.int64)
     c4.write_lines(buffer, offsets[:-1], offsets[1:], table, int(citations), lines, first, joined, line_spans)
     starts, stops = np.zeros(len(first) - 1, np.int64), np.zeros(len(first) - 1, np.int64)
     some = first[1:] > first[:-1]
@@ -54,7 +58,40 @@ def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations
     stops[some] = line_spans[1, first[1:][some] - 1]
     texts, text_offsets = np.empty(num_bytes, np.uint8), np.zeros(len(offsets), np.int64)
     c4.trim(frozen(joined), frozen(starts), frozen(stops), table, texts, text_offsets)
-    return Rewritten(frozen(texts), frozen(text_offsets), joined, (frozen(line_spans[0]), frozen(line_spans[1])))
+    spans = [frozen(row) for row in line_spans]
+    return Rewritten(frozen(texts), frozen(text_offsets), joined, (spans[0], spans[1]), (spans[2], spans[3]))
+
+
+def count_kept(words: Words, buffer: Bytes, *, text: Rewritten, first: Ints, cut: Cut) -> tuple[Ints, Ints]:
+    """Words of each rewritten document, and sentences of its lines, each line by itself.
+
+    Lines end at white space that is no space, so a line from which nothing was removed has the words that it had.
+
+    Args:
+        words: of the documents that were given, by the same cut.
+        buffer: the bytes of these.
+        text: what became of them.
+        first: int64 [D + 1], as of `rewrite`.
+        cut: how words and sentences are cut.
+
+    Returns:
+        int64 [D] words and int64 [D] sentences.
+    """
+    (starts, stops), (begins, ends) = text.line_spans, text.sources
+    size = int(stops[-1]) if len(stops) else 0
+    if cut.counts_of_parts is None or words.buffer is not buffer or re.search(REFUSED.encode(), text.lines.data[:size]):
+        sentences = cut.sentence_counts(text.lines, starts, stops)
+        return cut.word_counts(text.buffer, text.offsets), _sums(sentences, first)
+    num_words, sentences = cut.counts_of_parts(words, begins, ends)
+    edited = np.flatnonzero(stops - starts != ends - begins)
+    num_words[edited], sentences[edited] = counts(text.lines, starts[edited], stops[edited])
+    return _sums(num_words, first), _sums(sentences, first)
+
+
+def _sums(values: Ints, first: Ints) -> Ints:
+    """int64 [D], sums of values[first[d]:first[d + 1]]."""
+    before: Ints = np.concatenate([[0], np.cumsum(values)])
+    return before[first[1:]] - before[first[:-1]]
 
 
 def keep_lines(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints) -> pa.Array:

@@ -12,13 +12,20 @@ from dataassets.stages.text.buffers import (
     Hashes,
     Int,
     Ints,
-    compiled,
     decode,
     fnv1a,
     frozen,
     utf8_buffers,
 )
-from dataassets.stages.text.chunks import Words, sentence_counts, word_counts, word_spans
+from dataassets.stages.text.chunks import (
+    Words,
+    counts,
+    counts_of_parts,
+    sentence_counts,
+    warm_up,
+    word_counts,
+    word_spans,
+)
 from dataassets.stages.text.classes import (
     ALPHA,
     CODE_POINTS,
@@ -33,8 +40,24 @@ from dataassets.stages.text.classes import (
     class_table,
     code_points,
 )
+from dataassets.stages.text.compiling import compiled, inner
 from dataassets.stages.text.cuts import CUTS, Cut
-from dataassets.stages.text.plain import sentences, words
+from dataassets.stages.text.eight import (
+    EIGHT,
+    ONES,
+    TOPS,
+    count_ones,
+    has_below,
+    hash64,
+    head64,
+    load64,
+    low_zeros,
+    mix64,
+    num_followers,
+    store64,
+    where_is,
+)
+from dataassets.stages.text.plain import REFUSED, sentences, words
 from dataassets.stages.text.unicode_words import unicode_sentence_counts, unicode_word_counts, unicode_word_spans
 
 __all__ = [
@@ -42,15 +65,19 @@ __all__ = [
     "CODE_POINTS",
     "CUTS",
     "DIGIT",
+    "EIGHT",
     "FNV_BASIS",
     "FNV_PRIME",
     "LINE_END",
     "LINE_ENDS",
+    "ONES",
     "OTHER_SYMBOLS",
+    "REFUSED",
     "SPACE",
     "SYMBOL",
     "TERMINAL",
     "TERMINAL_MARKS",
+    "TOPS",
     "Bytes",
     "Cut",
     "Hashes",
@@ -60,15 +87,29 @@ __all__ = [
     "class_table",
     "code_points",
     "compiled",
+    "count_ones",
+    "counts",
+    "counts_of_parts",
     "decode",
     "fnv1a",
     "frozen",
+    "has_below",
+    "hash64",
+    "head64",
+    "inner",
+    "load64",
+    "low_zeros",
+    "mix64",
+    "num_followers",
     "sentence_counts",
     "sentences",
+    "store64",
     "unicode_sentence_counts",
     "unicode_word_counts",
     "unicode_word_spans",
     "utf8_buffers",
+    "warm_up",
+    "where_is",
     "word_counts",
     "word_spans",
     "words",

@@ -1,33 +1,24 @@
 """Columns of text as bytes: the buffers that kernels read, and how a kernel reads a character.
 
-numba keeps a compiled caller as long as the caller's own file is unchanged: after an edit here, delete the
-`__pycache__/*.nbi` of modules whose kernels call these.
-
 Shapes: D documents, W words of all of them.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from dataassets.stages.text.compiling import compiled, inner
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 Int: TypeAlias = Any  # int64 in a kernel, which mypy sees as int here and as np.int64 there
-_F = TypeVar("_F", bound=Callable[..., Any])
 _A = TypeVar("_A", bound=npt.NDArray[Any])
 
 FNV_BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a, 64 bits
 FNV_PRIME = np.uint64(0x100000001B3)
-
-
-def compiled(function: _F) -> _F:
-    """`numba.njit(cache=True, nogil=True)` that keeps the function's type for mypy."""
-    return cast(_F, numba.njit(cache=True, nogil=True)(function))
 
 
 class Words(NamedTuple):
@@ -81,7 +72,7 @@ def _view(buffer: pa.Buffer | None, dtype: type) -> npt.NDArray[Any]:
     return frozen(np.zeros(1, dtype))
 
 
-@compiled
+@inner
 def decode(buffer: Bytes, at: Int, stop: Int) -> tuple[Int, Int]:
     """The code point at a byte of UTF-8 and its width in bytes; a character cut short by `stop` reads as U+FFFD."""
     lead = np.int64(buffer[at])

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text import kernels
-from dataassets.stages.text.buffers import Bytes, Ints, frozen
+from dataassets.stages.text import kernels, learning
+from dataassets.stages.text.buffers import Bytes, Hashes, Ints, frozen
 from dataassets.stages.text.classes import class_table
 from dataassets.stages.text.exceptions import exceptions
 from dataassets.stages.text.plain import REFUSED, less_refused
@@ -43,11 +43,22 @@ class Words(NamedTuple):
     first: Ints
 
 
+class _Chunks(NamedTuple):
+    """Chunks of some texts: starts, stops, records, heads of these, and first [T + 1] as of Words."""
+
+    starts: Ints
+    stops: Ints
+    records: Ints
+    heads: Hashes
+    first: Ints
+
+
 class _Memory(threading.local):
     """What a thread knows of chunks; exceptions and their words from the start. Place 0, UNKNOWN, stays empty."""
 
     def __init__(self) -> None:
         self.arena, self.slots = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
+        self.spans, self.heads = np.zeros((4, 0), np.int64), np.zeros(0, np.uint64)
         self.used = self.known = 0
 
     def begin(self) -> None:
@@ -58,18 +69,22 @@ class _Memory(threading.local):
         seeds = sorted({*exceptions(), *(word for pair in pairs() for word in pair)})
         buffer = np.frombuffer("\n".join(seeds).encode(), np.uint8)
         ends = frozen(np.array([0, len(buffer)], np.int64))
-        _learn(self.arena, self.find(buffer, ends[:1], ends[1:])[-1])
+        _learn(self.arena, self.find(buffer, ends[:1], ends[1:])[1])
 
-    def find(self, buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Starts, stops and records of the chunks of texts, first [T + 1] as of Words, and the records that are new."""
+    def find(self, buffer: Bytes, starts: Ints, stops: Ints) -> tuple["_Chunks", Ints]:
+        """The chunks of texts, valid until the next call, and the records that are new."""
         most = int((stops - starts).sum() + len(starts) + 1) // 2 + 1
-        at, end, records, new = (np.empty(most, np.int64) for _ in range(4))
+        if most > len(self.heads):
+            self.spans, self.heads = np.empty((4, most), np.int64), np.empty(most, np.uint64)
+        at, end, records, new = self.spans
         first = np.zeros(len(starts) + 1, np.int64)
         num_new, self.used = kernels.find_chunks(
-            buffer, starts, stops, class_table(), self.slots, self.arena, self.used, at, end, records, first, new
-        )
+            buffer, starts, stops, class_table(), self.slots, self.arena, self.used,
+            at, end, records, self.heads, first, new,
+        )  # fmt: skip
         self.known += num_new
-        return at[: first[-1]], end[: first[-1]], records[: first[-1]], first, new[:num_new]
+        num = int(first[-1])
+        return _Chunks(at[:num], end[:num], records[:num], self.heads[:num], first), new[:num_new]
 
     def is_full(self) -> bool:
         return 2 * self.known >= len(self.slots) or self.used + (ARENA_BYTES >> 6) > len(self.arena)
@@ -119,15 +134,7 @@ def word_counts(buffer: Bytes, offsets: Ints) -> Ints:
 
 
 def sentence_counts(buffer: Bytes, starts: Ints, stops: Ints) -> Ints:
-    """Number of sentences, as `sentences` cuts them, in each of some texts.
-
-    Args:
-        buffer: uint8 [bytes], UTF-8.
-        starts: int64 [T], first byte of each text.
-        stops: int64 [T], the byte after each.
-
-    Returns:
-        int64 [T].
+    """Number of sentences, as `sentences` cuts them, in each of some texts; arguments as of `counts`.
 
     >>> from dataassets.stages.text import utf8_buffers
     >>> import pyarrow as pa
@@ -135,10 +142,41 @@ def sentence_counts(buffer: Bytes, starts: Ints, stops: Ints) -> Ints:
     >>> sentence_counts(buffer, offsets[:-1], offsets[1:]).tolist()
     [2, 0, 1]
     """
-    counts = np.zeros(len(starts), np.int64)
+    return counts(buffer, starts, stops)[1]
+
+
+def counts(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """Numbers of words and of sentences in each of some texts.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8.
+        starts: int64 [T], first byte of each text.
+        stops: int64 [T], the byte after each.
+
+    Returns:
+        int64 [T] words and int64 [T] sentences.
+    """
+    sentences = np.zeros(len(starts), np.int64)
     words, starts, stops = _words(buffer, starts, stops)
-    kernels.count_sentences(words.buffer, starts, stops, words[1:], class_table(), counts)
-    return counts
+    kernels.count_sentences(words.buffer, starts, stops, words[1:], class_table(), sentences)
+    return np.diff(words.first), sentences
+
+
+def counts_of_parts(words: Words, starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """What `counts` gives for parts of texts that were cut already, where these are cut as by themselves.
+
+    That is so where what bounds a part is an end of a text or white space that is no space (chunks are cut by
+    themselves, but for neighbours that one space parts), and where nothing in it is `REFUSED`.
+
+    Args:
+        words: of the texts.
+        starts: int64 [P], first byte of each part, rising.
+        stops: int64 [P], the byte after each; no part reaches into the next.
+    """
+    num_words, sentences = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
+    starts, stops = frozen(starts.view()), frozen(stops.view())
+    kernels.count_parts(words.buffer, starts, stops, words[1:3], class_table(), num_words, sentences)
+    return num_words, sentences
 
 
 def _words(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Words, Ints, Ints]:
@@ -189,15 +227,16 @@ def _block(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Ints, Ints]:
     memory = _memory
     if memory.is_full():
         memory.begin()
-    at, end, records, first, new = memory.find(buffer, starts, stops)
-    left = np.empty_like(new)
-    _learn(memory.arena, left[: kernels.learn_plain(memory.arena, memory.slots, new, class_table(), left)])
-    rare = _look_closer(buffer, at, end, records, first, memory.arena)
-    rare_first, rare_ends, _ = rare.arrays()
+    chunks, new = memory.find(buffer, starts, stops)
+    if len(new):
+        left = np.empty_like(new)
+        _learn(memory.arena, left[: learning.learn_plain(memory.arena, memory.slots, new, class_table(), left)])
+        kernels.read_heads(chunks.records, memory.arena, chunks.heads)
+    rare_first, rare_ends, _ = _look_closer(buffer, chunks).arrays()
     counts = np.zeros(len(starts), np.int64)
-    kernels.count_words(records, first, memory.arena, rare_first, counts)
+    kernels.count_words(chunks.records, chunks.heads, chunks.first, rare_first, counts)
     word_starts, word_stops = (np.empty(int(counts.sum()), np.int64) for _ in range(2))
-    kernels.write_words(at, records, memory.arena, rare_first, rare_ends, word_starts, word_stops)
+    kernels.write_words(*chunks[:4], memory.arena, (rare_first, rare_ends), word_starts, word_stops)
     return word_starts, word_stops, counts
 
 
@@ -212,15 +251,16 @@ def _learn(arena: Bytes, places: Ints) -> None:
         data[place + 1 : start] = bytes((len(ends), is_joined, 0, head & 255, head >> 8, tail & 255, tail >> 8))
 
 
-def _look_closer(buffer: Bytes, at: Ints, end: Ints, records: Ints, first: Ints, arena: Bytes) -> _Rare:
-    """Cut the chunks without a record, and those whose neighbours matter; `records` then numbers them."""
+def _look_closer(buffer: Bytes, chunks: _Chunks) -> _Rare:
+    """Cut the chunks without a record, and those whose neighbours matter; their records then number them."""
     rare = _Rare([], [])
+    at, end, records, heads, first = chunks
     data = buffer.data
     for c in np.flatnonzero(records == kernels.UNKNOWN).tolist():
         ends, codes = _cut(bytes(data[at[c] : end[c]]))
         records[c] = _add(rare, ends, codes)
     touching = np.empty(len(at), np.int64)
-    num = kernels.find_touching(buffer, at, end, records, first, arena, _pairs()[1], rare.arrays()[2], touching)
+    num = kernels.find_touching(buffer, at, end, records, heads, first, _pairs()[1], rare.arrays()[2], touching)
     cut = [(c, _among_neighbours(data, at, end, c)) for c in touching[:num].tolist()]
     for c, ends in cut:
         records[c] = _add(rare, ends, (0, 0, 0))
@@ -281,3 +321,11 @@ def _pairs() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
     for before, after in pairs():
         table[codes[before], codes[after]] = True
     return codes, frozen(table)
+
+
+def warm_up() -> None:
+    """Compile or load the kernels of this room, and learn the exceptions."""
+    buffer, offsets = np.frombuffer(b"A word.", np.uint8), np.array([0, 7])
+    words = word_spans(buffer, offsets)
+    counts(buffer, offsets[:-1], offsets[1:])
+    counts_of_parts(words, offsets[:-1], offsets[1:])

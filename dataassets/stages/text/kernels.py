@@ -11,25 +11,28 @@ Shapes: T texts, C chunks, S slots (a power of two), W words.
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text.buffers import FNV_BASIS, FNV_PRIME, Bytes, Hashes, Int, Ints, compiled, decode
-from dataassets.stages.text.classes import ALPHA, END_MARK, PUNCT, SPACE
+from dataassets.stages.text.buffers import Bytes, Hashes, Int, Ints, decode
+from dataassets.stages.text.classes import END_MARK, PUNCT, SPACE
+from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.eight import TOPS, has_below, hash64, head64, load64, low_zeros, where_is
 
 HEADER = 8  # bytes of a record before its chunk: length, number of words, JOINED or not, 0, two codes of 16 bits
+_TOGETHER = 128  # chunks that are looked up together
 MAX_CHUNK = 255  # bytes of the longest chunk that is kept
 _LOOK = 2
 UNKNOWN = 0  # of a chunk that has no record and gets none
 
-_BEFORE = np.frombuffer(b"([{<\"'`#*&", np.uint8)  # marks that are always cut from a start
-_AFTER = np.frombuffer(b".,;:!?)]}>\"'`", np.uint8)  # and from an end, but for the dot
 _HIGH = np.uint64(0xFFFFFFFF00000000)
-_LOW = np.uint64(0xFFFFFFFF)
-_MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+_NUM_WORDS, _JOINED, _CODE = np.uint64(0xFF00), np.uint64(0xFF0000), np.uint64(0xFFFF)  # in a head
+_FIRST_MARK = np.uint64(33)  # all white space of ASCII lies below
+_C2, _E1, _E2, _E3 = np.uint64(0xC2), np.uint64(0xE1), np.uint64(0xE2), np.uint64(0xE3)  # first bytes of the other
 
 
 @compiled
 def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, slots: Hashes, arena: Bytes, used: Int,
-    out_starts: Ints, out_stops: Ints, out_records: Ints, out_first: Ints, out_new: Ints,
+    out_starts: Ints, out_stops: Ints, out_records: Ints, out_heads: Hashes, out_first: Ints, out_new: Ints,
 ) -> tuple[Int, Int]:  # fmt: skip
     """Find the chunks of texts and their records; a chunk that is not known yet gets a record without words.
 
@@ -44,13 +47,14 @@ def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         out_starts: int64, at least as many as chunks: filled with the first byte of each.
         out_stops: int64, the same: the byte after each.
         out_records: int64, the same: place in the arena, UNKNOWN where the chunk is too long or the arena full.
+        out_heads: uint64, the same: the head of the record; as it lies there, so that of a new one has no words.
         out_first: int64 [T + 1]; text t has the chunks from out_first[t] up to out_first[t + 1].
         out_new: int64, at least as many as chunks: filled with the places of new records.
 
     Returns:
         How many records are new, and the bytes of the arena then in use.
     """
-    num, num_new, leads = np.int64(0), np.int64(0), _leads(table)
+    num, done, num_new, leads = np.int64(0), np.int64(0), np.int64(0), _leads(table)
     for t in range(len(starts)):
         out_first[t] = num
         at, stop = starts[t], stops[t]
@@ -60,26 +64,72 @@ def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
             if width > 0:
                 at += width
                 continue
-            start, h = at, FNV_BASIS
-            while at < stop:
-                byte = buffer[at]
-                lead = leads[byte]
-                if lead != 0 and (lead != _LOOK or _space(buffer, at, stop, table) > 0):
-                    break
-                h = (h ^ np.uint64(byte)) * FNV_PRIME
-                at += 1
+            start, at = at, _end_of_chunk(buffer, at, stop, leads, table)
             out_starts[num], out_stops[num] = start, at
-            out_records[num], is_new = _record(buffer, start, at, h, slots, arena, used)
-            if is_new:
-                out_new[num_new] = used
-                num_new += 1
-                used += HEADER + 2 * (at - start)
             num += 1
+            if num == done + _TOGETHER:
+                num_new, used = _look_up(
+                    buffer,
+                    out_starts,
+                    out_stops,
+                    done,
+                    num,
+                    slots,
+                    arena,
+                    used,
+                    out_records,
+                    out_heads,
+                    out_new,
+                    num_new,
+                )
+                done = num
     out_first[len(starts)] = num
+    return _look_up(
+        buffer, out_starts, out_stops, done, num, slots, arena, used, out_records, out_heads, out_new, num_new
+    )
+
+
+@inner
+def _look_up(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, starts: Ints, stops: Ints, a: Int, b: Int, slots: Hashes, arena: Bytes, used: Int,
+    records: Ints, heads: Hashes, new: Ints, num_new: Int,
+) -> tuple[Int, Int]:  # fmt: skip
+    """Fill in the records of the chunks from a up to b.
+
+    Slots and records lie anywhere in much memory: those of many chunks are asked for before the first one is used, so
+    that the waits overlap (a third of the time of one after another).
+    """
+    mask = np.uint64(len(slots) - 1)
+    for c in range(a, b):
+        heads[c] = hash64(buffer, starts[c], stops[c])
+    for c in range(a, b):
+        records[c] = slots[np.int64(heads[c] & mask)]
+    for c in range(a, b):
+        h, slot, size = heads[c], np.uint64(records[c]), stops[c] - starts[c]
+        heads[c] = load64(arena, np.int64(slot & LOW))
+        records[c] = np.int64(slot & LOW) if slot != 0 and (slot ^ h) & _HIGH == 0 else UNKNOWN
+    for c in range(a, b):
+        place, size = records[c], stops[c] - starts[c]
+        if place and np.int64(arena[place]) == size and _same(buffer, starts[c], arena, place + HEADER, size):
+            continue
+        records[c], is_new = _record(buffer, starts[c], stops[c], slots, arena, used)
+        heads[c] = load64(arena, records[c])
+        if is_new:
+            new[num_new] = used
+            num_new += 1
+            used += HEADER + 2 * size
     return num_new, used
 
 
 @compiled
+def read_heads(records: Ints, arena: Bytes, out_heads: Hashes) -> None:
+    """Read again the heads that had no words: those of records that were new."""
+    for c in range(len(records)):
+        if records[c] != UNKNOWN and not out_heads[c] & _NUM_WORDS:
+            out_heads[c] = load64(arena, records[c])
+
+
+@inner
 def _leads(table: Bytes) -> Ints:
     """What the first byte of a character tells: 1 white space, 0 none, _LOOK where only the character does."""
     leads = np.zeros(256, np.int64)
@@ -90,25 +140,44 @@ def _leads(table: Bytes) -> Ints:
     return leads
 
 
-@compiled
+@inner
 def _space(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> Int:
     """Width in bytes of the character that starts here if it is white space, else 0."""
     point, width = decode(buffer, at, stop)
     return width if table[point] & SPACE else np.int64(0)
 
 
-@compiled
-def _record(
-    buffer: Bytes, start: Int, stop: Int, h: np.uint64, slots: Hashes, arena: Bytes, used: Int
-) -> tuple[Int, bool]:
+@inner
+def _end_of_chunk(buffer: Bytes, at: Int, stop: Int, leads: Ints, table: Bytes) -> Int:
+    """The next white space, or `stop`: eight bytes are passed at once where none can begin a space."""
+    while at < stop:
+        x = head64(buffer, at, stop - at)
+        found = has_below(x, _FIRST_MARK)  # zeros beyond `stop` are found, too
+        if x & TOPS:
+            found |= where_is(x, _C2) | where_is(x, _E1) | where_is(x, _E2) | where_is(x, _E3)
+        if not found:
+            at += 8
+            continue
+        at += low_zeros(found) >> 3
+        if at >= stop:
+            break
+        lead = leads[buffer[at]]
+        if lead != 0 and (lead != _LOOK or _space(buffer, at, stop, table) > 0):
+            return at
+        at += 1
+    return stop
+
+
+@inner
+def _record(buffer: Bytes, start: Int, stop: Int, slots: Hashes, arena: Bytes, used: Int) -> tuple[Int, bool]:
     """Place of a chunk's record, and whether it is new: then it lies at `used` and has no words yet."""
     size = stop - start
     if size > MAX_CHUNK:
         return np.int64(UNKNOWN), False
-    h = (h ^ (h >> _HALF)) * _MIX
-    at = _slot(buffer, start, size, h, slots, arena)
+    h = hash64(buffer, start, stop)
+    at = slot_of(buffer, start, size, h, slots, arena)
     if slots[at] != 0:
-        return np.int64(slots[at] & _LOW), False
+        return np.int64(slots[at] & LOW), False
     if used + HEADER + 2 * size > len(arena):
         return np.int64(UNKNOWN), False
     slots[at] = (h & _HIGH) | np.uint64(used)
@@ -118,143 +187,31 @@ def _record(
     return used, True
 
 
-@compiled
-def _slot(buffer: Bytes, start: Int, size: Int, h: np.uint64, slots: Hashes, arena: Bytes) -> Int:
+@inner
+def slot_of(buffer: Bytes, start: Int, size: Int, h: np.uint64, slots: Hashes, arena: Bytes) -> Int:
     """The slot of a chunk's record, or the free one where it is to be put."""
     mask = np.int64(len(slots) - 1)
-    at = np.int64(h & _LOW) & mask
+    at = np.int64(h & LOW) & mask
     while slots[at] != 0:
         if (slots[at] ^ h) & _HIGH == 0:
-            place = np.int64(slots[at] & _LOW)
+            place = np.int64(slots[at] & LOW)
             if arena[place] == size and _same(buffer, start, arena, place + HEADER, size):
                 break
         at = (at + 1) & mask
     return at
 
 
-@compiled
+@inner
 def _same(a: Bytes, at: Int, b: Bytes, there: Int, size: Int) -> bool:
-    for k in range(size):  # noqa: SIM110 (any() is no numba)
-        if a[at + k] != b[there + k]:
+    for k in range(0, size, 8):  # noqa: SIM110 (any() is no numba)
+        if head64(a, at + k, size - k) != head64(b, there + k, size - k):
             return False
     return True
-
-
-@compiled
-def learn_plain(arena: Bytes, slots: Hashes, new: Ints, table: Bytes, out_left: Ints) -> Int:
-    """Write the words of new records where the rules are simple: letters and digits, a mark before and one after.
-
-    Every exception has a record from the start, so a chunk, or a part of one, that has none is no exception.
-
-    Args:
-        arena: uint8 [bytes], changed.
-        slots: uint64 [S].
-        new: int64, places of the records.
-        table: `class_table()`.
-        out_left: int64 [len(new)], filled with the places of records that want the rules.
-
-    Returns:
-        How many of these there are.
-    """
-    num = np.int64(0)
-    for num_marks in range(3):  # a part of a chunk comes before the chunk
-        for n in range(len(new)):
-            place = new[n]
-            start = place + HEADER
-            stop = start + np.int64(arena[place])
-            lo = start + np.int64(_is_one_of(arena[start], _BEFORE))
-            hi = stop - np.int64(_is_one_of(arena[stop - 1], _AFTER))
-            if (lo - start) + (stop - hi) == num_marks and not _learn_one(arena, place, lo, hi, slots, table):
-                out_left[num] = place
-                num += 1
-    return num
-
-
-@compiled
-def _learn_one(arena: Bytes, place: Int, lo: Int, hi: Int, slots: Hashes, table: Bytes) -> bool:
-    """Write the record of a chunk with a mark before `lo` and from `hi` on; False where that wants the rules."""
-    start, stop = place + HEADER, place + HEADER + np.int64(arena[place])
-    if not _is_core(arena, lo, hi, table) or (hi < stop and arena[hi] == 46 and not _parts_dot(arena, lo, hi)):
-        return False
-    head, tail = np.int64(UNKNOWN), np.int64(UNKNOWN)
-    if lo > start or hi < stop:
-        core, plain = _known(arena, lo, hi, 1, slots)
-        if lo > start and hi < stop:
-            plain = plain and _known(arena, start, hi, 2, slots)[1] and _known(arena, lo, stop, 2, slots)[1]
-        if not plain:
-            return False
-        head = _known(arena, start, lo, 1, slots)[0] if lo > start else core
-        tail = _known(arena, hi, stop, 1, slots)[0] if hi < stop else core
-    _write(arena, place, lo, hi, head, tail)
-    return True
-
-
-@compiled
-def _write(arena: Bytes, place: Int, lo: Int, hi: Int, head: Int, tail: Int) -> None:
-    """Fill the record of a chunk that is cut at `lo` and `hi`, each where it is no end of the chunk."""
-    start, stop = place + HEADER, place + HEADER + np.int64(arena[place])
-    at = stop
-    if lo > start:
-        arena[at] = lo - start
-        at += 1
-    arena[at] = hi - start
-    at += 1
-    if hi < stop:
-        arena[at] = stop - start
-        at += 1
-    arena[place + 1], arena[place + 2], arena[place + 3] = at - stop, 0, 0
-    for k in range(2):
-        arena[place + 4 + k] = arena[head + 4 + k] if head != UNKNOWN else 0
-        arena[place + 6 + k] = arena[tail + 6 + k] if tail != UNKNOWN else 0
-
-
-@compiled
-def _known(arena: Bytes, start: Int, stop: Int, num_words: Int, slots: Hashes) -> tuple[Int, bool]:
-    """Record of a part of a chunk, UNKNOWN where it has none; whether it has none, or so many words."""
-    h = FNV_BASIS
-    for at in range(start, stop):
-        h = (h ^ np.uint64(arena[at])) * FNV_PRIME
-    h = (h ^ (h >> _HALF)) * _MIX
-    place = np.int64(slots[_slot(arena, start, stop - start, h, slots, arena)] & _LOW)
-    return place, place == UNKNOWN or arena[place + 1] == num_words
-
-
-@compiled
-def _is_one_of(byte: Int, marks: Bytes) -> bool:
-    for k in range(len(marks)):  # noqa: SIM110 (any() is no numba)
-        if marks[k] == byte:
-            return True
-    return False
-
-
-@compiled
-def _is_core(arena: Bytes, lo: Int, hi: Int, table: Bytes) -> bool:
-    """Letters, digits and low lines, the latter not outside; if there are digits, one is last, so that no unit is."""
-    if lo >= hi or arena[lo] == 95 or arena[hi - 1] == 95:
-        return False
-    at, digits = lo, False
-    while at < hi:
-        point, width = decode(arena, at, hi)
-        if 48 <= point <= 57:
-            digits = True
-        elif point != 95 and not table[point] & ALPHA:
-            return False
-        at += width
-    return not digits or 48 <= arena[hi - 1] <= 57
-
-
-@compiled
-def _parts_dot(arena: Bytes, lo: Int, hi: Int) -> bool:
-    """Whether a dot is cut from what stands before: after a small letter or digit, or two capitals; of ASCII only."""
-    last = arena[hi - 1]
-    if 97 <= last <= 122 or 48 <= last <= 57:
-        return True
-    return bool(hi - lo >= 2 and 65 <= last <= 90 and 65 <= arena[hi - 2] <= 90)
 
 
 @compiled
 def find_touching(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    buffer: Bytes, starts: Ints, stops: Ints, records: Ints, first: Ints, arena: Bytes,
+    buffer: Bytes, starts: Ints, stops: Ints, records: Ints, heads: Hashes, first: Ints,
     pairs: npt.NDArray[np.bool_], codes: npt.NDArray[np.int64], out: Ints,
 ) -> Int:  # fmt: skip
     """Chunks whose joined words may be others beside their neighbours.
@@ -264,8 +221,8 @@ def find_touching(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         starts: int64 [C].
         stops: int64 [C].
         records: int64 [C]; -1 - k for the k-th chunk without a record.
+        heads: uint64 [C].
         first: int64 [T + 1].
-        arena: uint8 [bytes].
         pairs: bool [codes, codes], which words stand side by side in an exception.
         codes: int64 [chunks without a record, 3]: joined or not, first word, last word.
         out: int64 [C], filled with the numbers of such chunks.
@@ -276,32 +233,33 @@ def find_touching(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     num = np.int64(0)
     for t in range(len(first) - 1):
         for c in range(first[t], first[t + 1]):
-            joined, head, tail = _codes(arena, records[c], codes)
+            if records[c] >= 0 and not heads[c] & _JOINED:
+                continue
+            joined, head, tail = _codes(heads[c], records[c], codes)
             if not joined:
                 continue
             touching: Int = False
             if c > first[t] and starts[c] == stops[c - 1] + 1 and buffer[stops[c - 1]] == 32:
-                touching = pairs[_codes(arena, records[c - 1], codes)[2], head]
+                touching = pairs[_codes(heads[c - 1], records[c - 1], codes)[2], head]
             if c + 1 < first[t + 1] and starts[c + 1] == stops[c] + 1 and buffer[stops[c]] == 32:
-                touching = touching or pairs[tail, _codes(arena, records[c + 1], codes)[1]]
+                touching = touching or pairs[tail, _codes(heads[c + 1], records[c + 1], codes)[1]]
             if touching:
                 out[num] = c
                 num += 1
     return num
 
 
-@compiled
-def _codes(arena: Bytes, record: Int, codes: Ints) -> tuple[Int, Int, Int]:
+@inner
+def _codes(head: np.uint64, record: Int, codes: Ints) -> tuple[Int, Int, Int]:
     """Whether words of a chunk were joined, and the codes of its first and last word before that."""
     if record < 0:
         return codes[-1 - record, 0], codes[-1 - record, 1], codes[-1 - record, 2]
-    head = np.int64(arena[record + 4]) | (np.int64(arena[record + 5]) << 8)
-    tail = np.int64(arena[record + 6]) | (np.int64(arena[record + 7]) << 8)
-    return np.int64(arena[record + 2]), head, tail
+    joined = np.int64(head & _JOINED != 0)
+    return joined, np.int64((head >> np.uint64(32)) & _CODE), np.int64(head >> np.uint64(48))
 
 
 @compiled
-def count_words(records: Ints, first: Ints, arena: Bytes, rare_first: Ints, out: Ints) -> None:
+def count_words(records: Ints, heads: Hashes, first: Ints, rare_first: Ints, out: Ints) -> None:
     """Fill int64 [T] with the number of words of each text; arguments as of `write_words`."""
     for t in range(len(first) - 1):
         num = np.int64(0)
@@ -310,38 +268,45 @@ def count_words(records: Ints, first: Ints, arena: Bytes, rare_first: Ints, out:
             if record < 0:
                 num += rare_first[-record] - rare_first[-record - 1]
             else:
-                num += np.int64(arena[record + 1])
+                num += np.int64((heads[c] & _NUM_WORDS) >> np.uint64(8))
         out[t] = num
 
 
 @compiled
 def write_words(
-    starts: Ints, records: Ints, arena: Bytes, rare_first: Ints, rare_ends: Ints, out_starts: Ints, out_stops: Ints
-) -> None:
+    starts: Ints, stops: Ints, records: Ints, heads: Hashes, arena: Bytes, rare: tuple[Ints, Ints],
+    out_starts: Ints, out_stops: Ints,
+) -> None:  # fmt: skip
     """Write the words of chunks.
 
     Args:
         starts: int64 [C].
+        stops: int64 [C].
         records: int64 [C]; -1 - k for the k-th chunk without a record.
+        heads: uint64 [C].
         arena: uint8 [bytes].
-        rare_first: int64 [chunks without a record + 1]; the k-th has rare_ends[rare_first[k]:rare_first[k + 1]].
-        rare_ends: int64, where words end, in bytes from the start of the chunk.
+        rare: int64 first [chunks without a record + 1] and ends: the k-th has ends[first[k]:first[k + 1]], where its
+            words end, in bytes from the start of the chunk.
         out_starts: int64 [W], filled.
         out_stops: int64 [W], filled.
     """
+    rare_first, rare_ends = rare
     w = 0
     for c in range(len(starts)):
         start, record = starts[c], records[c]
-        at = start
+        at, num = start, np.int64((heads[c] & _NUM_WORDS) >> np.uint64(8))
         if record < 0:
             for k in range(rare_first[-record - 1], rare_first[-record]):
                 out_starts[w] = at
                 at = start + rare_ends[k]
                 out_stops[w] = at
                 w += 1
+        elif num == 1:
+            out_starts[w], out_stops[w] = start, stops[c]
+            w += 1
         else:
-            ends = record + HEADER + np.int64(arena[record])
-            for k in range(ends, ends + np.int64(arena[record + 1])):
+            ends = record + HEADER + stops[c] - start
+            for k in range(ends, ends + num):
                 out_starts[w] = at
                 at = start + np.int64(arena[k])
                 out_stops[w] = at
@@ -355,27 +320,56 @@ def count_sentences(
     """Fill int64 [T] with the number of sentences of texts whose words (starts, stops, first) are given."""
     word_starts, word_stops, first = words
     for t in range(len(starts)):
-        num, seen, last = np.int64(starts[t] < stops[t]), False, starts[t]
-        for w in range(first[t], first[t + 1]):
-            start, stop = word_starts[w], word_stops[w]
-            if seen and _is_blank(buffer, last, start):
-                num += 1
-                seen = False
-            mark, punct = _kind(buffer, start, stop, table)
-            if seen and not mark and not punct:
-                num += 1
-                seen = False
-            seen, last = seen or mark, stop
-        out[t] = num + (seen and _is_blank(buffer, last, stops[t]))
+        out[t] = _num_sentences(buffer, starts[t], stops[t], word_starts, word_stops, first[t], first[t + 1], table)
 
 
 @compiled
+def count_parts(
+    buffer: Bytes, starts: Ints, stops: Ints, words: tuple[Ints, Ints], table: Bytes, out_words: Ints,
+    out_sentences: Ints,
+) -> None:  # fmt: skip
+    """Fill two int64 [P] with numbers of words and sentences of parts of texts, in order, no word across their ends."""
+    word_starts, word_stops = words
+    w = np.int64(0)
+    for p in range(len(starts)):
+        while w < len(word_starts) and word_starts[w] < starts[p]:
+            w += 1
+        begin = w
+        while w < len(word_starts) and word_stops[w] <= stops[p]:
+            w += 1
+        out_words[p] = w - begin
+        out_sentences[p] = _num_sentences(buffer, starts[p], stops[p], word_starts, word_stops, begin, w, table)
+
+
+@inner
+def _num_sentences(
+    buffer: Bytes, start: Int, stop: Int, word_starts: Ints, word_stops: Ints, begin: Int, end: Int, table: Bytes
+) -> Int:
+    """Sentences of a text whose words are those from `begin` up to `end`."""
+    num, seen, last = np.int64(start < stop), False, start
+    for w in range(begin, end):
+        first = buffer[word_starts[w]]
+        if not seen and first < 0x80 and not table[first] & END_MARK:
+            last = word_stops[w]
+            continue
+        if seen and _is_blank(buffer, last, word_starts[w]):
+            num += 1
+            seen = False
+        mark, punct = _kind(buffer, word_starts[w], word_stops[w], table)
+        if seen and not mark and not punct:
+            num += 1
+            seen = False
+        seen, last = seen or mark, word_stops[w]
+    return num + (seen and _is_blank(buffer, last, stop))
+
+
+@inner
 def _is_blank(buffer: Bytes, start: Int, stop: Int) -> bool:
     """Whether the white space between two words is a word to the rule of sentences: all is, but a single space."""
     return stop > start and not (stop == start + 1 and buffer[start] == 32)
 
 
-@compiled
+@inner
 def _kind(buffer: Bytes, start: Int, stop: Int, table: Bytes) -> tuple[bool, bool]:
     """Whether a word is an end mark, and whether all of it is punctuation."""
     point, width = decode(buffer, start, stop)

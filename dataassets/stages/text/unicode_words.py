@@ -11,9 +11,10 @@ Shapes: T texts, W words.
 import numpy as np
 
 from dataassets.stages.text import kernels
-from dataassets.stages.text.buffers import Bytes, Int, Ints, compiled, decode, frozen
+from dataassets.stages.text.buffers import Bytes, Int, Ints, decode, frozen
 from dataassets.stages.text.chunks import Words
 from dataassets.stages.text.classes import class_table
+from dataassets.stages.text.compiling import compiled, inner
 from dataassets.stages.text.word_break import (
     BLANK,
     CLASS,
@@ -122,7 +123,7 @@ def _find_words(
     return num
 
 
-@compiled
+@inner
 def _segment(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, bool]:
     """End of the segment that starts at a byte, and whether it is a word."""
     point, width = decode(buffer, at, stop)
@@ -158,24 +159,24 @@ def _segment(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> tuple[Int, bool
     return at, is_word
 
 
-@compiled
+@inner
 def _is_wordish(kind: Int) -> bool:
     """Letters, digits and low lines: any two of them stay together (WB5, WB8 to WB10, WB13a, WB13b)."""
     return bool(LETTER <= kind <= LOW_LINE)
 
 
-@compiled
+@inner
 def _is_ignored(kind: Int) -> bool:
     """WB4: what belongs to the character before it."""
     return bool(EXTEND <= kind <= FORMAT)
 
 
-@compiled
+@inner
 def _is_letter(kind: Int) -> bool:
     return bool(kind in (LETTER, HEBREW))
 
 
-@compiled
+@inner
 def _is_joint(before: Int, last: Int, kind: Int) -> Int:
     """Whether two characters stay together, by their classes and the one before; _LOOK: the next one decides."""
     if _is_wordish(last):
@@ -193,7 +194,7 @@ def _is_joint(before: Int, last: Int, kind: Int) -> Int:
     return _APART
 
 
-@compiled
+@inner
 def _is_needed(one: Int, mid: Int, other: Int) -> bool:
     """Whether a mark between two characters holds them together (WB6, WB7, WB7b, WB7c, WB11, WB12)."""
     if _is_letter(one) and _is_letter(other):
@@ -203,7 +204,7 @@ def _is_needed(one: Int, mid: Int, other: Int) -> bool:
     return bool(one == NUMERIC and other == NUMERIC and mid not in (MID_LETTER, DOUBLE_QUOTE))
 
 
-@compiled
+@inner
 def _next_kind(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> Int:
     """Class of the next character that WB4 does not skip; OTHER at the end."""
     while at < stop:

@@ -71,7 +71,7 @@ def test_any_text_is_judged_as_by_fasttext(model, texts):
 
 def test_what_was_seen_before_changes_no_bit(real_texts):
     first = identify(array(real_texts))
-    language._loaded.cache_clear()
+    language._seen.forget()
     again = identify(array(real_texts[::-1]))
     assert again[0][::-1] == first[0]
     assert np.array_equal(again[1][::-1], first[1])
@@ -80,11 +80,11 @@ def test_what_was_seen_before_changes_no_bit(real_texts):
 def test_a_full_table_changes_no_bit(real_texts, monkeypatch):
     first = identify(array(real_texts))
     monkeypatch.setattr(language, "SLOTS", 1 << 14)
-    language._loaded.cache_clear()
+    language._seen.forget()
     try:
         again = identify(array(real_texts))
     finally:
-        language._loaded.cache_clear()
+        language._seen.forget()
     assert again[0] == first[0]
     assert np.array_equal(again[1], first[1])
 

@@ -44,7 +44,7 @@ def measure(texts: Texts, *, settings: Filter) -> Columns:
     own, (buffer, offsets) = knobs(settings), texts.utf8
     columns = _of_lines_and_words(texts, own["stop_words"])
     columns |= _of_shape(buffer, offsets, columns["num_words"], own["short_line_length"])
-    return columns | _of_c4(buffer, offsets, own)
+    return columns | _of_c4(texts, own)
 
 
 def _of_lines_and_words(texts: Texts, stop_words: list[str]) -> Columns:
@@ -93,22 +93,22 @@ def _of_shape(buffer: "Bytes", offsets: "Ints", num_words: "Ints", short_length:
     }
 
 
-def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
+def _of_c4(texts: Texts, own: dict[str, Any]) -> Columns:
     """What C4 keeps, and the shape of the text that it makes; null where it refuses the document."""
     from dataassets.stages.filter import c4
-    from dataassets.stages.filter.rewritten import rewrite
+    from dataassets.stages.filter.rewritten import count_kept, rewrite
     from dataassets.stages.text import CUTS, class_table
 
-    starts, stops, table, cut = offsets[:-1], offsets[1:], class_table(), CUTS[own["words"]]
+    buffer, offsets = texts.utf8
+    starts, stops, table = offsets[:-1], offsets[1:], class_table()
     chosen, first = np.empty(c4.count_all_lines(buffer, starts, stops, table), np.int64), np.empty_like(offsets)
     refused = np.zeros(len(starts), np.int64)
     settings = np.array([int(own["c4"][name]) for name in C4_REWRITING], np.int64)
     c4.choose_lines(buffer, starts, stops, table, settings, chosen, first, refused)
     kept = chosen[: first[-1]]
     text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"])
-    sentences = np.concatenate([[0], np.cumsum(cut.sentence_counts(text.lines, *text.line_spans))])
-    num_words = cut.word_counts(text.buffer, text.offsets)
-    measured = {"num_sentences": sentences[first[1:]] - sentences[first[:-1]], "num_words": num_words}
+    num_words, num_sentences = count_kept(texts.words, buffer, text=text, first=first, cut=CUTS[own["words"]])
+    measured = {"num_sentences": num_sentences, "num_words": num_words}
     measured |= _of_shape(text.buffer, text.offsets, num_words, own["short_line_length"])
     lines_DK = pa.ListArray.from_arrays(pa.array(first, pa.int32()), pa.array(kept, pa.int32()))
     gone = pa.array(refused != c4.KEPT)
@@ -123,8 +123,8 @@ def _of_c4(buffer: "Bytes", offsets: "Ints", own: dict[str, Any]) -> Columns:
 
 
 def _hashes(stop_words: list[str]) -> "Hashes":
-    """FNV-1a of each stop word, as the kernel hashes words."""
-    from dataassets.stages.text import fnv1a, utf8_buffers
+    """Hash of each stop word, as the kernel hashes words."""
+    from dataassets.stages.text import hash64, utf8_buffers
 
     buffer, offsets = utf8_buffers(pa.array(stop_words, pa.large_string()))
-    return np.array([fnv1a(buffer, start, stop) for start, stop in pairwise(offsets)], np.uint64)
+    return np.array([hash64(buffer, start, stop) for start, stop in pairwise(offsets)], np.uint64)
