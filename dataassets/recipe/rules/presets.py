@@ -19,7 +19,7 @@ def presets() -> dict[str, dict[str, Any]]:
     """All presets by name.
 
     >>> sorted(presets())
-    ['c4', 'dclm', 'fineweb', 'gopher', 'multilingual', 'none']
+    ['basic', 'c4', 'dclm', 'fineweb', 'gopher', 'multilingual', 'none']
     """
     text = (importlib.resources.files("dataassets.recipe") / "presets.yaml").read_text(encoding="utf-8")
     found: dict[str, dict[str, Any]] = yaml.safe_load(text)
