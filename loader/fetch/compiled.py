@@ -8,15 +8,11 @@ import importlib.util
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 SWITCH_ENV = "LOADER_COMPILED"
 PATIENCE = 64  # batches gathered by numpy before the loop is made
 
-Loop = Callable[[npt.NDArray[np.int64], int, npt.NDArray[np.int64], npt.NDArray[np.int64]], Any]
+Loop = Callable[..., int]
 
 _loops: dict[int, Loop] = {}  # by bytes of a token
 _asked: dict[int, int] = {}

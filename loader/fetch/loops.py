@@ -1,8 +1,8 @@
 """The gathering loop, compiled by numba; imported in the background only (`loader.fetch.compiled`).
 
-numpy reads each token twice, for inputs and for labels; the loop reads it once, and lets other threads run.
+numpy takes a call for inputs and one for labels of each row; the loop takes one a batch, and lets other threads run.
 
-Shapes: B rows, T tokens a row.
+Shapes: B rows, S shards, T tokens a row.
 """
 
 from typing import Any
@@ -33,47 +33,65 @@ _uint16_at, _int32_at = _pointer(types.uint16), _pointer(types.int32)
 
 
 @numba.njit(nogil=True, cache=True)
-def _spread(tokens: Any, shift: int, inputs_T: Ints, labels_T: Ints) -> None:  # noqa: ANN401
-    """Fill a row from T + shift tokens."""
-    seq_len = len(inputs_T)
-    ahead = min(shift, seq_len)
-    for t in range(ahead):
+def _fill(tokens: Any, shift: int, inputs_T: Ints, labels_T: Ints) -> None:  # noqa: ANN401
+    """Fill a row from T + shift tokens. Slices, since sums of indices keep a loop from taking many at a time."""
+    later = tokens[shift:]
+    for t in range(len(inputs_T)):
         inputs_T[t] = tokens[t]
-    for t in range(seq_len - ahead):
-        token = tokens[t + shift]
-        inputs_T[t + shift] = token
-        labels_T[t] = token
-    for t in range(seq_len - ahead, seq_len):
-        labels_T[t] = tokens[t + shift]
+    for t in range(len(labels_T)):
+        labels_T[t] = later[t]
 
 
 @numba.njit(nogil=True, cache=True)
-def gather_uint16(first_B: Ints, shift: int, inputs_BT: Ints, labels_BT: Ints) -> None:
-    """Fill rows with the uint16 tokens at some addresses.
+def gather_uint16(
+    starts_B: Ints, offsets: Ints, addresses_S: Ints, shift: int, inputs_BT: Ints, labels_BT: Ints, out_rest_B: Ints
+) -> int:
+    """Fill the rows that lie whole in one mapped shard of uint16 tokens.
 
     Args:
-        first_B: int64 [B], address of each row's first token; 0 leaves the row as it is.
+        starts_B: int64 [B], first token of each row in the stream of all shards.
+        offsets: int64 [S + 1], first token of each shard.
+        addresses_S: int64 [S], where each shard is mapped; 0 where it is not.
         shift: how far the labels lie ahead.
         inputs_BT: int64 [B, T], overwritten.
         labels_BT: int64 [B, T], overwritten.
+        out_rest_B: int64 [B], filled with the numbers of the other rows.
+
+    Returns:
+        How many those are.
     """
-    for b in range(len(first_B)):
-        if first_B[b] != 0:
-            tokens = carray(_uint16_at(first_B[b]), inputs_BT.shape[1] + shift)
-            _spread(tokens, shift, inputs_BT[b], labels_BT[b])
+    width, num = inputs_BT.shape[1] + shift, 0
+    for b in range(len(starts_B)):
+        shard = np.searchsorted(offsets, starts_B[b], side="right") - 1
+        if addresses_S[shard] == 0 or offsets[shard + 1] - starts_B[b] < width:
+            out_rest_B[num] = b
+            num += 1
+        else:
+            first = addresses_S[shard] + 2 * (starts_B[b] - offsets[shard])
+            _fill(carray(_uint16_at(first), width), shift, inputs_BT[b], labels_BT[b])
+    return num
 
 
 @numba.njit(nogil=True, cache=True)
-def gather_int32(first_B: Ints, shift: int, inputs_BT: Ints, labels_BT: Ints) -> None:
+def gather_int32(
+    starts_B: Ints, offsets: Ints, addresses_S: Ints, shift: int, inputs_BT: Ints, labels_BT: Ints, out_rest_B: Ints
+) -> int:
     """The same for int32 tokens."""
-    for b in range(len(first_B)):
-        if first_B[b] != 0:
-            tokens = carray(_int32_at(first_B[b]), inputs_BT.shape[1] + shift)
-            _spread(tokens, shift, inputs_BT[b], labels_BT[b])
+    width, num = inputs_BT.shape[1] + shift, 0
+    for b in range(len(starts_B)):
+        shard = np.searchsorted(offsets, starts_B[b], side="right") - 1
+        if addresses_S[shard] == 0 or offsets[shard + 1] - starts_B[b] < width:
+            out_rest_B[num] = b
+            num += 1
+        else:
+            first = addresses_S[shard] + 4 * (starts_B[b] - offsets[shard])
+            _fill(carray(_int32_at(first), width), shift, inputs_BT[b], labels_BT[b])
+    return num
 
 
 def made(itemsize: int) -> Any:  # noqa: ANN401 - a compiled function
-    """The loop for tokens of 2 or 4 bytes, ready to run: one row at address 0 compiles it and reads nothing."""
+    """The loop for tokens of 2 or 4 bytes, ready to run: a row of a shard that is not mapped compiles it."""
     loop = {2: gather_uint16, 4: gather_int32}[itemsize]
-    loop(np.zeros(1, np.int64), 1, *np.zeros((2, 1, 1), np.int64))
+    one, rows = np.zeros(1, np.int64), np.zeros((2, 1, 1), np.int64)
+    loop(one, np.array([0, 5]), one, 1, rows[0], rows[1], one.copy())
     return loop

@@ -40,7 +40,7 @@ class TokenReader:
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self._offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(num_tokens, np.int64))])
         self._maps: dict[int, npt.NDArray[Any]] = {}
-        self._addresses: dict[int, int] = {}
+        self._addresses = np.zeros(len(self._paths), np.int64)
         self._opening = threading.Lock()
 
     @property
@@ -67,28 +67,39 @@ class TokenReader:
         Raises:
             ShardError: a shard that cannot be mapped, or is not of the size that the manifest tells.
         """
+        loop = compiled.loop(self._dtype.itemsize) if len(self._paths) <= MAX_OPEN else None
+        rest: Sequence[int] = range(len(starts_B))
+        if loop is not None and inputs_BT.flags.c_contiguous and labels_BT.flags.c_contiguous:
+            rest_B = np.empty(len(starts_B), np.int64)
+            num = loop(starts_B, self._offsets, self._addresses, shift, inputs_BT, labels_BT, rest_B)
+            rest = rest_B[:num].tolist()
+        if len(rest):
+            self._gather(rest, starts_B, inputs_BT, labels_BT, shift)
+
+    def _gather(
+        self,
+        rows: Sequence[int],
+        starts_B: npt.NDArray[np.int64],
+        inputs_BT: npt.NDArray[np.int64],
+        labels_BT: npt.NDArray[np.int64],
+        shift: int,
+    ) -> None:
+        """Fill some of the rows by numpy."""
         seq_len = inputs_BT.shape[1]
         shard_B = np.searchsorted(self._offsets, starts_B, side="right") - 1
         local_B = starts_B - self._offsets[shard_B]
-        whole_B = self._offsets[shard_B + 1] - starts_B >= seq_len + shift
-        rest: Sequence[int] = range(len(starts_B))
-        loop = compiled.loop(self._dtype.itemsize)
-        if loop is not None and inputs_BT.flags.c_contiguous and labels_BT.flags.c_contiguous:
-            shards = shard_B.tolist()
-            held = {shard: self._tokens(shard) for shard in set(shards)}  # keeps the maps while the loop reads them
-            first_B = np.array([self._addresses[shard] for shard in shards], np.int64)
-            loop((first_B + local_B * self._dtype.itemsize) * whole_B, shift, inputs_BT, labels_BT)
-            del held
-            rest = np.flatnonzero(~whole_B).tolist()
-        for b in rest:
-            inputs_T, labels_T, start = inputs_BT[b], labels_BT[b], int(starts_B[b])
-            if whole_B[b]:
-                tokens, first = self._tokens(int(shard_B[b])), int(local_B[b])
-                inputs_T[:] = tokens[first : first + seq_len]
-                labels_T[:] = tokens[first + shift : first + shift + seq_len]
+        left_B = self._offsets[shard_B + 1] - starts_B
+        places = list(zip(shard_B.tolist(), local_B.tolist(), left_B.tolist(), strict=True))
+        for b in rows:
+            shard, first, left = places[b]
+            if left >= seq_len + shift:
+                tokens = self._tokens(shard)
+                inputs_BT[b] = tokens[first : first + seq_len]
+                labels_BT[b] = tokens[first + shift : first + shift + seq_len]
             else:
-                self.read(start, inputs_T)
-                self.read(start + shift, labels_T)
+                start = int(self._offsets[shard]) + first
+                self.read(start, inputs_BT[b])
+                self.read(start + shift, labels_BT[b])
 
     def pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
         """Give the (shard, first, last + 1) token ranges that make up tokens start, ..., stop - 1 of the stream."""
@@ -106,7 +117,9 @@ class TokenReader:
         return {"_paths": self._paths, "_dtype": self._dtype, "_offsets": self._offsets}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _maps={}, _addresses={}, _opening=threading.Lock())
+        self.__dict__.update(
+            state, _maps={}, _addresses=np.zeros(len(state["_paths"]), np.int64), _opening=threading.Lock()
+        )
 
     def read(self, start: int, out_T: npt.NDArray[np.int64]) -> None:
         """Fill an array with the tokens of the stream from `start` on; it may go on in the next shards.

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from loader import BatchStream, Loader, TokenDataset
+from loader.fetch import compiled
 from loader.format import FileEntry, Manifest, write_shard
 
 BATCH, SEQ_LEN, NUM_SHARDS, SHARD_TOKENS = 16, 2_048, 4, 16_000_000
@@ -89,9 +90,13 @@ def take(benchmark, batches):
     benchmark.extra_info["Mtok_per_s"] = round(rate, 1)
 
 
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
 @pytest.mark.parametrize("prefetch", [0, 4])
 @pytest.mark.parametrize("face", [Loader, BatchStream])
-def test_loader(benchmark, dataset, face, prefetch):
+def test_loader(benchmark, dataset, face, prefetch, engine, monkeypatch):
+    compiled.make(2)  # as it is after the first 64 batches
+    monkeypatch.setattr(compiled, "_loops", compiled._loops if engine == "compiled" else {})
+    monkeypatch.setattr(compiled, "_asked", {2: compiled.PATIENCE})
     batches = face(dataset, batch_size=BATCH, rank=0, world_size=1, prefetch=prefetch)
     take(benchmark, chain.from_iterable(repeat(batches)))
 
