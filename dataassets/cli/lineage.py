@@ -67,7 +67,7 @@ def of_document(folder: Path, doc: str) -> Iterator[str]:
         )
     yield f"document {doc.lower()}"
     for fact in found:
-        yield f"{fact.product:<10} {fact.partition:<22} {fact.what}"
+        yield f"{fact.product:<16} {fact.partition:<22} {fact.what}"
 
 
 def _root(folder: Path) -> Path:

@@ -138,7 +138,7 @@ def _line(done: Done) -> Text:
         what = f"{counts.get('documents', 0):,} of {plural(counts.get('documents_in', 0), 'document')}"
     if "tokens" in counts:
         what += f", {counts['tokens']:,} tokens"
-    line = Text(f"{manifest.product:<10} {manifest.partition:<22} {what:<42} ")
+    line = Text(f"{manifest.product:<16} {manifest.partition:<22} {what:<42} ")
     line.append("as it was" if done.skipped else f"{done.seconds:.1f} s", "dim" if done.skipped else "")
     for check in done.checks:
         if not check.passed:

@@ -58,8 +58,8 @@ def skyline(name: str, h: Histogram) -> str:
         return ""
     tops = [round(n / most * _HEIGHT) for n in h.counts]
     path = f"M0 {_HEIGHT}" + "".join(f"V{_HEIGHT - top}h{_BIN}" for top in tops) + f"V{_HEIGHT}z"
-    width = max(_BIN * len(tops), 220)
     told = f"{name}: {human(h.edges[0])} to {human(h.edges[-1])}, at most {human(most)} a bin"
+    width = max(_BIN * len(tops), 6 * len(told))  # a character is about 6 wide
     body = f"<path d='{path}' fill='#4a6fd8'/><text y='{_HEIGHT + 13}'>{escape(told)}</text>"
     drawn = _image(body, width=width, height=_HEIGHT + 18)
     return drawn if len(drawn) <= LIMIT else ""
