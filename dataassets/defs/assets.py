@@ -27,7 +27,7 @@ def graph(partitions: Partitions) -> list[dg.AssetsDefinition]:
     return [
         _asset("raw", corpus, [], "Documents as they lie in a source's files, bytes untouched."),
         _asset("cleaned", corpus, ["raw"], "Text: charset, main content, NFC, personal data masked."),
-        *(_asset(model, None, [of_all("cleaned")], _MODELS[model]) for model in partitions.models),
+        *(_asset(model, None, [partitions.read_by(model)], _MODELS[model]) for model in partitions.models),
         _asset("signals", corpus, ["cleaned", *partitions.models], "Every measured quantity of each cleaned document."),
         _asset("filtered", corpus, ["cleaned", "signals"], "Documents that pass the rules, judged by signals."),
         _asset("signatures", corpus, ["filtered"], "Text hash and MinHash signature of each document."),

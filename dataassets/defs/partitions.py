@@ -1,14 +1,14 @@
 """Partitions of the graph and how they map onto each other."""
 
 import datetime as dt
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import dagster as dg
 
 from dataassets.recipe.snapshots import Cadence, next_start
 from dataassets.runner import Corpus
-from dataassets.store import MODELS
+from dataassets.store import MODELS, WHOLE
 
 SNAPSHOT, SOURCE = "snapshot", "source"  # dimensions of the corpus; keys read snapshot|source, as these names sort
 
@@ -27,7 +27,7 @@ class Partitions:
         snapshot: time windows.
         corpus: snapshot x source.
         mix: names of mixes.
-        models: products without partitions that the recipe asks for.
+        models: products without partitions that the recipe asks for, with the partitions of `cleaned` that each reads.
         history: whether duplicates are looked for in earlier snapshots too.
     """
 
@@ -35,7 +35,7 @@ class Partitions:
     corpus: dg.MultiPartitionsDefinition
     mix: dg.StaticPartitionsDefinition
     history: bool = False
-    models: tuple[str, ...] = ()
+    models: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Partitions":
@@ -47,7 +47,7 @@ class Partitions:
             dg.MultiPartitionsDefinition({SNAPSHOT: snapshot, SOURCE: source}),
             dg.StaticPartitionsDefinition(corpus.partitions("mixed")),
             history=corpus.located.recipe.dedup.scope == "history",
-            models=tuple(p for p in corpus.products if p in MODELS),
+            models={p: [key for _, key in corpus.upstream(p, WHOLE)] for p in corpus.products if p in MODELS},
         )
 
     def by_snapshot(self, name: str) -> dg.AssetDep:
@@ -57,6 +57,10 @@ class Partitions:
     def all_of(self, name: str) -> dg.AssetDep:
         """A dependency on all partitions of an asset."""
         return dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
+
+    def read_by(self, model: str) -> dg.AssetDep:
+        """The dependency of a model on the partitions of `cleaned` that it reads, and on no others."""
+        return dg.AssetDep("cleaned", partition_mapping=dg.SpecificPartitionsPartitionMapping(self.models[model]))
 
     def before(self, name: str) -> list[dg.AssetDep]:
         """What an asset of a snapshot needs of itself: the snapshot before, where history counts.
