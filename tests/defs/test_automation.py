@@ -18,12 +18,12 @@ FOLLOW = ("duplicates", "deduped", "tokenized", "mixed")
 class Daemon:
     """Evaluates conditions as the daemon does, and runs what they ask for."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, instance: dg.DagsterInstance) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # partition mappings are in beta
             self.defs = definitions(work)
             self.job = self.defs.resolve_implicit_global_asset_job_def()
-        self.instance = dg.DagsterInstance.ephemeral()
+        self.instance = instance
         self.cursor = None
 
     def run(self, key: str, *products: str) -> None:
@@ -48,15 +48,21 @@ class Daemon:
         return {product: keys for product, keys in asked.items() if keys}
 
 
+@pytest.fixture
+def instance():
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
 @pytest.mark.slow
-def test_with_history_a_snapshot_waits_for_the_one_before_it(corpus):
+def test_with_history_a_snapshot_waits_for_the_one_before_it(corpus, instance):
     """Dagster 1.13 asks for that one again as well (an asset with checks maps onto itself); it is found to be there."""
     recipe = corpus.recipe.model_copy(
         update={"dedup": corpus.recipe.dedup.model_copy(update={"scope": "history"}), "mixes": {}}
     )
     made = []
     work = Work(replace(corpus, recipe=recipe), executor=Executor("inline"), on_done=made.append)
-    daemon = Daemon(work)
+    daemon = Daemon(work, instance)
     daemon.tick()
     first, second, third = ("2026-08-01", "2026-09-01", "2026-10-01")
     for snapshot in (third, first):
@@ -76,8 +82,8 @@ def test_with_history_a_snapshot_waits_for_the_one_before_it(corpus):
 
 
 @pytest.mark.slow
-def test_each_snapshot_is_carried_on_when_its_last_source_is_in_and_the_mix_when_all_are(corpus):
-    daemon = Daemon(Work(corpus, executor=Executor("inline")))
+def test_each_snapshot_is_carried_on_when_its_last_source_is_in_and_the_mix_when_all_are(corpus, instance):
+    daemon = Daemon(Work(corpus, executor=Executor("inline")), instance)
     daemon.tick()
     snapshots = ("2026-10-01", "2026-08-01", "2026-09-01")  # one that comes late is carried on as well
     for snapshot in snapshots:
