@@ -63,7 +63,8 @@ def run_duplicates(
         )
         for p, first in zip(parts, firsts, strict=False)
     ]
-    meet = partial(exchange, executor=executor, folder=store.work_path(job, "exchange"), on_done=on_done)
+    folder = store.work_path(job, "exchange")
+    meet = partial(exchange, executor=executor, folder=folder, on_done=on_done, keep=True)
     table, report = find_duplicates(units, settings=settings, exchange=meet, num_buckets=NUM_BUCKETS)
     entry, digest = store.write_part(job, 0, table)
     num_documents = firsts[-1]
@@ -115,7 +116,14 @@ def mix_plan(store: Store, parts: list[PartFile], *, settings: Mix) -> "Plan":
 
 
 def run_mix(
-    store: Store, job: Job, parts: list[PartFile], *, settings: Mix, executor: Executor, on_done: OnDone
+    store: Store,
+    job: Job,
+    parts: list[PartFile],
+    *,
+    settings: Mix,
+    executor: Executor,
+    on_done: OnDone,
+    on_start: Callable[[int], None] | None = None,
 ) -> Mixed:
     """Write a mix: plan, then one exchange whose buckets are the shards.
 
@@ -126,6 +134,7 @@ def run_mix(
         settings: of the mix.
         executor: runs the exchange.
         on_done: told of each finished unit.
+        on_start: told beforehand how many there are.
     """
     plan = mix_plan(store, parts, settings=settings)
     units = [(store, p, plan.picks(i)) for i, p in enumerate(parts)]
@@ -138,6 +147,8 @@ def run_mix(
         executor=executor,
         folder=store.work_path(job, "exchange"),
         on_done=on_done,
+        on_start=on_start,
+        name=_named,
     )
     return Mixed(records, _mix_checks(store, plan, records), plan)
 
@@ -147,6 +158,10 @@ def _stems(plan: "Plan") -> Iterator[str]:
     for shard in plan.shards:
         yield f"{shard.split}/shard_{numbers[shard.split]:05d}"
         numbers[shard.split] += 1
+
+
+def _named(unit: tuple[Store, PartFile, "Picks"]) -> str:
+    return f"{unit[1].product} {unit[1].partition} {unit[1].entry.name}"
 
 
 def _scatter(unit: tuple[Store, PartFile, "Picks"]) -> pa.Table:

@@ -252,6 +252,11 @@ class Store:
         entries = tuple(FileEntry(f"{base}{end}", len(tokens), f.size, f.sha256) for end, f in written)
         return entries, (bin_file.sha256, idx_file.sha256, digest.hexdigest())
 
+    @property
+    def work_root(self) -> str:
+        """The full path of the folder of all unfinished work."""
+        return self.files.path(layout.WORK)
+
     def work_path(self, job: Job, name: str) -> str:
         """Full path of a local scratch folder of this job, gone after its commit.
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -39,21 +40,79 @@ def refuse_oddly(n: int) -> int:
     return n
 
 
+def note(folder: str, name: str) -> None:
+    """Leave a mark each time that something runs."""
+    with (Path(folder) / name).open("a") as f:
+        f.write("x")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def die_once(unit: tuple[str, int]) -> int:
     """Unit 3 kills its worker the first time that it is tried."""
     folder, n = unit
-    if n == 3:
-        mark = Path(folder) / "died"
-        if not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+    note(folder, f"ran-{n}")
+    if n == 3 and (Path(folder) / "ran-3").read_text() == "x":
+        die()
+    time.sleep(0.02)
     return n
+
+
+def die_once_and_tell_when(unit: tuple[str, int]) -> tuple[float, float]:
+    start = time.monotonic()  # one clock for all processes
+    die_once(unit)
+    time.sleep(0.05)
+    return start, time.monotonic()
 
 
 def die_always(n: int) -> int:
     if n == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
+        die()
     return n
+
+
+def crash_always(n: int) -> int:
+    if n == 2:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return n
+
+
+def exit_always(n: int) -> int:
+    if n == 2:
+        os._exit(3)
+    return n
+
+
+def no_memory(n: int) -> int:
+    if n == 2:
+        raise MemoryError("4 TB please")
+    return n
+
+
+def hold_and_die(num_bytes: int) -> None:
+    held = np.ones(num_bytes, np.uint8)
+    assert held.any()
+    die()
+
+
+def die_and_count(folder: str) -> None:
+    (Path(folder) / str(os.getpid())).touch()
+    die()
+
+
+def tell_and_wait(folder: str) -> None:
+    (Path(folder) / str(os.getpid())).touch()
+    time.sleep(0.5)
+
+
+def give_back(unit: bytes) -> bytes:
+    return unit
+
+
+def a_lock(_unit: int) -> object:
+    return threading.Lock()
 
 
 def threads_of_libraries(_unit: int) -> tuple[int, str]:
@@ -72,8 +131,7 @@ def as_table(rows: list[tuple[int, str | None, list[int]]]) -> pa.Table:
 def noted(unit: tuple[str, int, list[tuple[int, str | None, list[int]]]]) -> pa.Table:
     """The same, leaving a mark each time that it runs."""
     folder, n, rows = unit
-    with (Path(folder) / f"ran-{n}").open("a") as f:
-        f.write("x")
+    note(folder, f"ran-{n}")
     return as_table(rows)
 
 
