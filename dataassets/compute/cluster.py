@@ -3,6 +3,8 @@
 Only Ray core is used: no Ray Data, no actors, no state on the cluster but the work and the units that run.
 """
 
+import os
+import socket
 import time
 import uuid
 from collections import deque
@@ -20,6 +22,7 @@ R = TypeVar("R")
 
 RETRIES = 3  # of one unit, where its worker or node dies; what a unit raises is never tried again
 AHEAD = 2  # units on their way for each core; those that wait are also what an autoscaler goes by
+CONNECT_S = 10.0
 LOOK_S = 5.0  # how often the size of the cluster is looked at
 
 
@@ -104,9 +107,13 @@ class Cluster:
 
     def _join(self, address: str) -> None:
         here: dict[str, Any] = {"num_cpus": self._workers, "include_dashboard": False} if address == "local" else {}
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
         try:
+            if address not in ("local", "auto"):  # Ray itself would try for minutes
+                host, _, port = address.rpartition(":")
+                socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
             self._ray.init(address=address, log_to_driver=False, logging_level="WARNING", **here)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise RecipeError(
                 f"compute.address = {address!r}: no Ray cluster answers there ({error}); start one "
                 "(docs/how-to/cluster.md), give the host:port of its head, or take local"

@@ -13,6 +13,7 @@ import pytest
 from compute import work_units
 
 from dataassets.compute import ComputeError, Executor
+from dataassets.recipe import RecipeError
 
 
 @pytest.fixture(scope="module")
@@ -201,3 +202,24 @@ def test_the_number_of_workers_is_that_of_the_cores_where_none_is_told(monkeypat
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
     assert Executor("process").workers == 5
     assert Executor("process", workers=3).workers == 3
+
+
+def test_ray_where_it_is_not_installed_is_refused_with_the_line_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(RecipeError, match=r"Ray is not installed here; run `pip install 'dataassets\[ray\]'`"):
+        Executor("ray").map(abs, [1])
+
+
+def test_ray_is_not_imported_by_other_executors():
+    look = "import sys; from dataassets.compute import Executor; Executor().map(abs, [1]); print('ray' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
+
+
+@pytest.mark.slow
+def test_an_address_where_no_cluster_answers_is_refused(tmp_path):
+    pytest.importorskip("ray")
+    look = "from dataassets.compute import Executor; Executor('ray', address='127.0.0.1:9').map(abs, [1])"
+    environment = os.environ | {"RAY_AUTH_MODE": "disabled", "HOME": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", look], env=environment, capture_output=True, text=True, check=False)
+    assert "RecipeError: compute.address = '127.0.0.1:9': no Ray cluster answers there" in told.stderr

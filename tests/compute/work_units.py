@@ -34,6 +34,18 @@ def refuse_seven(n: int) -> int:
     return n
 
 
+def refuse_and_count(unit: tuple[str, int]) -> int:
+    folder, n = unit
+    note(folder, f"ran-{n}")
+    return refuse_seven(n)
+
+
+def when(_unit: int) -> tuple[float, float]:
+    start = time.monotonic()
+    time.sleep(0.02)
+    return start, time.monotonic()
+
+
 def refuse_oddly(n: int) -> int:
     if n == 1:
         raise TwoArgumentsError("refused", "unit 1")
@@ -149,3 +161,32 @@ def many_rows(seed: int) -> pa.Table:
 def checksum(bucket: int, rows: pa.Table) -> tuple[int, int, int]:
     order = pa.array(np.arange(1, len(rows) + 1) % 1009)
     return bucket, len(rows), pc.sum(pc.multiply(pc.bit_wise_and(rows.column("value"), 0xFFFF), order)).as_py()
+
+
+SLOW_S = 0.4  # long enough that a node which is killed holds a unit
+
+
+def take_time(folder: str, name: str) -> None:
+    """Tell, while it lasts, which node holds this unit, by the process that all its workers are children of."""
+    note(folder, f"ran-{name}")
+    held = Path(folder) / f"holds-{name}"
+    held.write_text(str(os.getppid()))
+    time.sleep(SLOW_S)
+    held.replace(held.with_suffix(".done"))
+
+
+def slow_rows(unit: tuple[str, int]) -> pa.Table:
+    folder, n = unit
+    take_time(folder, f"rows-{n}")
+    return many_rows(n)
+
+
+class SlowChecksum:
+    """A gather that takes its time."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, bucket: int, rows: pa.Table) -> tuple[int, int, int]:
+        take_time(self.folder, f"checksum-{bucket}")
+        return checksum(bucket, rows)
