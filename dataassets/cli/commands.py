@@ -35,13 +35,16 @@ _PARTITION = (
 @click.option("--partition", "partitions", multiple=True, metavar="KEY", help=_PARTITION)
 @click.option(
     "--executor",
-    type=click.Choice(["inline", "process"]),
-    help="Where units of work run: in this process or in workers. Default: the recipe's compute.executor.",
+    type=click.Choice(["inline", "process", "ray"]),
+    help=(
+        "Where units of work run: in this process, in workers, or on the Ray cluster at the recipe's compute.address. "
+        "Default: the recipe's compute.executor."
+    ),
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Worker processes. Default: the recipe's compute.workers, else one a core. Changes no result.",
+    help="Units of work at a time. Default: the recipe's compute.workers, else one a core. Changes no result.",
 )
 def build(
     recipe: Path, stages: tuple[str, ...], partitions: tuple[str, ...], executor: Kind | None, workers: int | None
@@ -80,7 +83,8 @@ def build_recipe(
     _reachable(located, write=True)
     home.enter(located)
     compute = located.recipe.compute
-    with Executor(executor or compute.executor, workers=workers or compute.workers) as pool:
+    kind, number = executor or compute.executor, workers or compute.workers
+    with Executor(kind, workers=number, address=compute.address) as pool:
         work = Work(located, executor=pool)
         work.validate()
         todo = list(runs(targets(work.corpus, stages=stages, partitions=partitions)))

@@ -109,9 +109,7 @@ class Screen:
 
     def on_unit(self, p: runner.Progress) -> None:
         """A unit ended."""
-        rate = f", {p.bytes / 1e6 / p.seconds:.1f} MB/s" if p.bytes and p.seconds else ""
-        units = f"unit {p.done}/{p.units}" if p.units else f"unit {p.done}"
-        self._progress.update(self._task, description=f"{p.product} {p.partition}: {units}{rate}")
+        self._progress.update(self._task, description=f"{p.product} {p.partition}: {p.told}")
 
     def on_done(self, done: Done) -> None:
         """A partition ended."""

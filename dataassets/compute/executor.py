@@ -1,90 +1,101 @@
-"""Executors: the same units give the same results inline and in spawned processes, in the order of the units."""
+"""Executors: the same units give the same results here, in spawned processes and on a Ray cluster."""
 
 import os
-import pickle
-import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Literal, Protocol, Self, TypeVar
+
+from dataassets.compute.carry import Name
+from dataassets.compute.workers import Workers
 
 U = TypeVar("U")
 R = TypeVar("R")
 
-Kind = Literal["inline", "process"]
-
-AHEAD = 2  # units waiting for each worker; more would only hold their arguments in memory
+Kind = Literal["inline", "process", "ray"]
 
 
-class ComputeError(RuntimeError):
-    """Work that could not be done for a reason that lies in the machine, not in the data."""
+class _Pool(Protocol):
+    """What does units elsewhere."""
+
+    def map(
+        self, work: Callable[[U], R], units: Sequence[U], *, on_done: Callable[[int, R], None] | None, name: Name | None
+    ) -> list[R]: ...
+
+    def close(self) -> None: ...
 
 
 class Executor:
     """Maps functions over units of work.
 
-    The pool of processes starts with the first unit that needs it and lives until `close`, so that a build of many
-    small partitions pays for imports and compiled kernels once.
+    Processes start, and a cluster is met, with the first unit that needs it, and stay until `close`, so that a build
+    of many small partitions pays for imports and compiled kernels once.
 
     Args:
-        kind: "inline" or "process".
-        workers: processes; None for one a core.
+        kind: "inline", "process" or "ray".
+        workers: units at a time; None for one a core, of this machine or of the cluster.
+        address: of a Ray cluster: "local" for one on this machine, started here and ended by `close`; "auto" for the
+            one that this machine is part of; "host:port" of its head.
 
     >>> Executor("inline").map(abs, [-1, 2])
     [1, 2]
     """
 
-    def __init__(self, kind: Kind = "inline", *, workers: int | None = None) -> None:
+    def __init__(self, kind: Kind = "inline", *, workers: int | None = None, address: str = "local") -> None:
         self.kind = kind
-        self.workers = workers or _num_cores()
-        self._pool: ProcessPoolExecutor | None = None
+        self.workers = workers or num_cores()
+        self._asked, self._address = workers, address
+        self._pool: _Pool | None = None
 
     def map(
-        self, work: Callable[[U], R], units: Sequence[U], *, on_done: Callable[[int, R], None] | None = None
+        self,
+        work: Callable[[U], R],
+        units: Sequence[U],
+        *,
+        on_done: Callable[[int, R], None] | None = None,
+        name: Callable[[U], str] | None = None,
     ) -> list[R]:
         """Run `work` on each unit.
 
         Args:
-            work: picklable, as are units and results, where the executor is "process".
+            work: picklable by name, as are units and results, where the executor is not "inline".
             units: any number.
             on_done: told index and result of each unit as it ends, in any order.
+            name: tells a unit for people, in errors.
 
         Returns:
             Results in the order of the units.
 
         Raises:
-            ComputeError: worker processes died twice, or a unit's error cannot travel between processes.
+            ComputeError: a unit's worker died, was tried again and died again; or a unit's error cannot travel.
+            RecipeError: Ray is not installed, or there is no cluster at the address.
             Exception: what a unit raised, as it raised it; units that wait are not begun.
         """
-        if self.kind == "inline" or len(units) == 0:
-            results = []
-            for i, unit in enumerate(units):
-                results.append(work(unit))
-                if on_done:
-                    on_done(i, results[-1])
-            return results
-        done: dict[int, R] = {}
-        for attempt in (1, 2):
-            try:
-                self._run(work, units, done, on_done)
-                return [done[i] for i in range(len(units))]
-            except BrokenProcessPool as error:
-                self.close()
-                if attempt == 2:
-                    left = [i for i in range(len(units)) if i not in done]
-                    raise ComputeError(
-                        f"a worker process died twice while units {left[: self.workers * AHEAD]} of {len(units)} ran, "
-                        f"as happens when memory is short; take fewer workers than {self.workers} or a smaller "
-                        "compute.part_bytes"
-                    ) from error
-        raise AssertionError("unreachable")
+        if self.kind != "inline" and len(units):
+            return self._elsewhere().map(work, units, on_done=on_done, name=name)
+        results = []
+        for i, unit in enumerate(units):
+            results.append(work(unit))
+            if on_done:
+                on_done(i, results[-1])
+        return results
+
+    def check_shared(self, folder: str) -> None:
+        """Make sure that files in a local folder are seen wherever units run; made here if it is not there.
+
+        Raises:
+            RecipeError: a node of the cluster does not see it.
+        """
+        if self.kind == "ray":
+            from dataassets.compute.cluster import Cluster
+
+            pool = self._elsewhere()
+            assert isinstance(pool, Cluster)
+            pool.check_shared(folder)
 
     def close(self) -> None:
-        """End the worker processes; a later `map` starts new ones."""
+        """End worker processes and leave the cluster; a later `map` begins anew."""
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool.close()
             self._pool = None
 
     def __enter__(self) -> Self:
@@ -93,58 +104,16 @@ class Executor:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _run(
-        self,
-        work: Callable[[U], R],
-        units: Sequence[U],
-        done: dict[int, R],
-        on_done: Callable[[int, R], None] | None,
-    ) -> None:
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_one_thread)
-        todo = [i for i in range(len(units)) if i not in done]
-        running: dict[Future[R], int] = {}
-        while todo or running:
-            while todo and len(running) < self.workers * AHEAD:
-                i = todo.pop(0)
-                running[self._pool.submit(_carried, work, units[i])] = i
-            ended, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in ended:
-                i = running.pop(future)
-                try:
-                    done[i] = future.result()
-                    if on_done:
-                        on_done(i, done[i])
-                except BaseException:
-                    for other in running:
-                        other.cancel()
-                    raise
+    def _elsewhere(self) -> _Pool:
+        if self._pool is None and self.kind == "process":
+            self._pool = Workers(self.workers)
+        elif self._pool is None:
+            from dataassets.compute.cluster import Cluster  # Ray is an extra, and slow to import
+
+            self._pool = Cluster(self._address, workers=self._asked)
+        return self._pool
 
 
-def _carried(work: Callable[[U], R], unit: U) -> R:
-    """What a unit gives; an error that would break the pool on its way back travels as its text."""
-    try:
-        return work(unit)
-    except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))  # noqa: S301 - what we just wrote
-        except Exception:  # noqa: BLE001 - whatever its constructor does
-            raise ComputeError(f"{type(error).__qualname__}: {error}") from None
-        raise
-
-
-def _num_cores() -> int:
+def num_cores() -> int:
     """Cores that this process may use; all of them where the system does not tell (macOS)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _one_thread() -> None:
-    """Workers share the cores among themselves: no library in them starts threads of its own."""
-    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "TOKENIZERS_PARALLELISM"):
-        os.environ[name] = "1"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear; it ends its workers
-
-    import pyarrow as pa
-
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(2)

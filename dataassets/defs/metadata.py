@@ -47,9 +47,7 @@ def materialize(context: dg.AssetExecutionContext, work: Work, product: str) -> 
         partition = str(key)
 
         def log(p: Progress) -> None:
-            rate = p.bytes / 1e6 / p.seconds if p.seconds else 0.0
-            left = f", {p.seconds / p.done * (p.units - p.done):.0f} s left" if p.units else ""
-            context.log.info(f"{p.product} {p.partition}: unit {p.done} of {p.units or '?'}, {rate:.1f} MB/s{left}")
+            context.log.info(f"{p.product} {p.partition}: {p.told}")
 
         try:
             done = work.run(product, partition, listener=log)

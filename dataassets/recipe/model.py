@@ -170,9 +170,19 @@ class Mix(Model):
 class Compute(Model):
     """How units of work run. Part size shapes the products; executor and workers never do."""
 
-    executor: Literal["inline", "process"] = Field("process", description="where units run")
-    workers: int | None = Field(None, ge=1, description="worker processes; null: one a core")
+    executor: Literal["inline", "process", "ray"] = Field("process", description="where units run")
+    workers: int | None = Field(None, ge=1, description="units at a time; null: one a core")
+    address: str = Field("local", description="of the Ray cluster: local (this machine), auto, or host:port")
     part_bytes: int = Field(64_000_000, ge=1_000, description="about the bytes of content in one part")
+
+    @field_validator("address")
+    @classmethod
+    def _place(cls, address: str) -> str:
+        if address not in ("local", "auto") and not re.fullmatch(
+            r"[^\s/:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}", address
+        ):
+            raise ValueError(f"address = {address!r} is no place of a Ray cluster; take local, auto or host:port")
+        return address
 
 
 class Recipe(Model):

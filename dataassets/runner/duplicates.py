@@ -71,20 +71,25 @@ def run_duplicates(
         num_earlier += sum(p.entry.rows for p in past.parts)
     parts = _stage_parts(store, look.parts, num_earlier)
 
-    def meet(name: str) -> "partial[list[Any]]":
-        return partial(exchange, executor=executor, folder=store.work_path(job, name), on_done=on_done)
+    def meet(name: str, *, keep: bool) -> "partial[list[Any]]":
+        return partial(exchange, executor=executor, folder=store.work_path(job, name), on_done=on_done, keep=keep)
 
     def spread(work: Callable[[Any], Result], some: Sequence[Any]) -> list[Result]:
         return executor.map(work, some, on_done=on_done)
 
     found = find_duplicates(
-        parts, settings=settings, exchange=meet("exchange"), spread=spread, num_buckets=NUM_BUCKETS, earlier=earlier
+        parts,
+        settings=settings,
+        exchange=meet("exchange", keep=True),
+        spread=spread,
+        num_buckets=NUM_BUCKETS,
+        earlier=earlier,
     )
     table = found.table
     written = [store.write_part(job, 0, table)]
     if settings.scope == "history":
         write = partial(store.beside.write_keys, job)
-        written += kept_keys(parts, found.gone, settings=settings, exchange=meet("kept"), write=write)
+        written += kept_keys(parts, found.gone, settings=settings, exchange=meet("kept", keep=False), write=write)
     num_documents = sum(p.entry.rows for p in look.parts)
     record = UnitRecord(
         files=tuple(entry for entry, _ in written),

@@ -33,6 +33,10 @@ class Unit:
     parts: tuple[tuple[str, str, FileEntry], ...]
     settings: Any
 
+    def __str__(self) -> str:
+        made_of = ", ".join(entry.name for _, _, entry in self.parts)
+        return f"{self.job.product} {self.job.partition}{f' from {made_of}' if made_of else ''}"
+
     @property
     def source(self) -> str:
         """The source that this unit's documents are from."""

@@ -66,7 +66,14 @@ def mix_plan(store: Store, parts: list[PartFile], *, settings: Mix) -> "Plan":
 
 
 def run_mix(
-    store: Store, job: Job, parts: list[PartFile], *, settings: Mix, executor: Executor, on_done: OnDone
+    store: Store,
+    job: Job,
+    parts: list[PartFile],
+    *,
+    settings: Mix,
+    executor: Executor,
+    on_done: OnDone,
+    on_start: Callable[[int], None] | None = None,
 ) -> Mixed:
     """Write a mix: plan, then one exchange whose buckets are the shards.
 
@@ -77,6 +84,7 @@ def run_mix(
         settings: of the mix.
         executor: runs the exchange.
         on_done: told of each finished unit.
+        on_start: told beforehand how many there are.
     """
     plan = mix_plan(store, parts, settings=settings)
     units = [(store, p, plan.picks(i)) for i, p in enumerate(parts)]
@@ -89,6 +97,8 @@ def run_mix(
         executor=executor,
         folder=store.work_path(job, "exchange"),
         on_done=on_done,
+        on_start=on_start,
+        name=_named,
     )
     return Mixed(records, _mix_checks(store, plan, records), plan)
 
@@ -98,6 +108,10 @@ def _stems(plan: "Plan") -> Iterator[str]:
     for shard in plan.shards:
         yield f"{shard.split}/shard_{numbers[shard.split]:05d}"
         numbers[shard.split] += 1
+
+
+def _named(unit: tuple[Store, PartFile, "Picks"]) -> str:
+    return f"{unit[1].product} {unit[1].partition} {unit[1].entry.name}"
 
 
 def _scatter(unit: tuple[Store, PartFile, "Picks"]) -> pa.Table:

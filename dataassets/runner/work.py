@@ -95,6 +95,17 @@ class Progress:
     seconds: float
     bytes: int
 
+    @property
+    def told(self) -> str:
+        """Units, rate, and the time that the rest will take at the pace so far.
+
+        >>> Progress("filtered", "2026-10-01|web", done=2, units=10, seconds=4.0, bytes=8_000_000).told
+        'unit 2 of 10, 2.0 MB/s, 16 s left'
+        """
+        rate = f", {self.bytes / 1e6 / self.seconds:.1f} MB/s" if self.bytes and self.seconds else ""
+        left = f", {self.seconds / self.done * (self.units - self.done):.0f} s left" if self.units else ""
+        return f"unit {self.done} of {self.units or '?'}{rate}{left}"
+
 
 Listener = Callable[[Progress], None]
 
@@ -121,7 +132,7 @@ class Work:
         self.corpus = Corpus.of(located)
         self.store = Store.at(located.root)
         self.ledger = Ledger(self.corpus, self.store)
-        self.executor = executor or Executor(compute.executor, workers=compute.workers)
+        self.executor = executor or Executor(compute.executor, workers=compute.workers, address=compute.address)
         self.listener = listener
         self.on_done = on_done or (lambda _done: None)
 
@@ -172,6 +183,8 @@ class Work:
 
     def _make(self, job: Job, causes: Causes, files: Sequence[Any], tell: "_Teller") -> Manifest:
         """Do the work of one partition; the manifest is composed, not committed."""
+        if self.store.files.is_local:
+            self.executor.check_shared(self.store.work_root)
         if job.product == "duplicates":
             look = Look(self._signed(job.partition), [self._past(s) for s in self.corpus.looked_back_at(job.partition)])
             record, found = run_duplicates(
@@ -183,8 +196,9 @@ class Work:
         if job.product in MODELS:
             return self._model(job, causes, tell)
         units = self._raw_units(job, files) if job.product == "raw" else self._units(job)
-        tell.units = len(units)
-        return self._composed(job, causes, self.executor.map(run_unit, units, on_done=tell))
+        tell.expect(len(units))
+        records = self.executor.map(run_unit, units, on_done=tell, name=str)
+        return self._composed(job, causes, records)
 
     def plan(self, mix: str) -> "Plan":
         """Plan a mix from the tokenized partitions that are there, writing nothing.
@@ -330,7 +344,15 @@ class Work:
     def _mix(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
         parts = self._token_parts(job.partition)
         settings = self.recipe.mixes[job.partition]
-        mixed = run_mix(self.store, job, parts, settings=settings, executor=self.executor, on_done=tell)
+        mixed = run_mix(
+            self.store,
+            job,
+            parts,
+            settings=settings,
+            executor=self.executor,
+            on_done=tell,
+            on_start=tell.expect,
+        )
         shard_format = self._shard_format() | {
             "sources": {
                 s.source: {
@@ -390,7 +412,11 @@ class _Teller:
     def __init__(self, listeners: list[Listener], job: Job) -> None:
         self._listeners, self._job = listeners, job
         self._start = time.perf_counter()
-        self._done = self._bytes = self.units = 0
+        self._done = self._bytes = self._units = 0
+
+    def expect(self, units: int) -> None:
+        """So many are to come."""
+        self._units += units
 
     def __call__(self, _index: int, result: object) -> None:
         self._done += 1
@@ -398,7 +424,7 @@ class _Teller:
             self._bytes += result.counts.get("bytes_in", 0) or result.counts.get("bytes", 0)
         seconds = time.perf_counter() - self._start
         for listener in self._listeners:
-            listener(Progress(self._job.product, self._job.partition, self._done, self.units, seconds, self._bytes))
+            listener(Progress(self._job.product, self._job.partition, self._done, self._units, seconds, self._bytes))
 
 
 def _only(product: str, cells: Sequence[Cell]) -> list[Cell]:

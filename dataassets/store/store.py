@@ -170,6 +170,11 @@ class Store(Committed):
                 f.write(block)
         return FileEntry(name, rows, f.size, f.sha256)
 
+    @property
+    def work_root(self) -> str:
+        """The full path of the folder of all unfinished work."""
+        return self.files.path(layout.WORK)
+
     def work_path(self, job: Job, name: str) -> str:
         """Full path of a local scratch folder of this job, gone after its commit.
 

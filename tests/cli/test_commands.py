@@ -107,7 +107,7 @@ def test_a_root_that_can_hold_nothing_is_refused(run, recipe, command):
     [
         (["--stage", "filterd"], "'filterd' is not one of"),
         (["--workers", 0], "0 is not in the range"),
-        (["--executor", "ray"], "'ray' is not one of"),
+        (["--executor", "spark"], "'spark' is not one of"),
         (["--partition", "2026-08-01|note"], "no such partition; take '2026-08-01|notes'"),
         (["--partition", SNAPSHOT, "--stage", "filtered"], "no such partition of filtered"),
         (["--partition", "pre", "--stage", "mixed"], "no such partition of mixed; take 'pretrain'"),

@@ -9,11 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from ray_cluster import loopback
 from small_corpus import write_corpus, write_recipe
 
 from dataassets.compute import Executor
 from dataassets.recipe import load
-from dataassets.runner import Corpus, Work
+from dataassets.runner import Corpus, Progress, Work
 from dataassets.store import PRODUCTS, Manifest, Store
 
 Cell = tuple[str, str]
@@ -78,12 +79,30 @@ def test_every_stage_did_something(straight):
     assert all(m.counts["documents"] == 0 for m in empty)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_any_order_and_two_workers_give_the_same_manifests(place, straight, seed):
-    with Executor("process", workers=2) as executor:
+@pytest.mark.parametrize(("seed", "workers"), [(1, 1), (2, 2), (3, 4)])
+def test_any_order_and_any_number_of_workers_give_the_same_manifests(place, straight, seed, workers):
+    with Executor("process", workers=workers) as executor:
         work = Work(load(write_recipe(place, root=f"./order-{seed}")), executor=executor)
         found = build(work, any_allowed_order(work.corpus, seed))
     assert {cell: m.to_bytes() for cell, m in found.items()} == {cell: m.to_bytes() for cell, m in straight.items()}
+
+
+@pytest.mark.slow
+def test_a_ray_cluster_that_loses_a_node_twice_gives_the_same_manifests(place, straight):
+    pytest.importorskip("ray")
+    losses = {"cleaned": 2, "mixed": 3}  # after how many units of it
+
+    def lose(progress: Progress) -> None:
+        if losses.get(progress.product, 0) == progress.done:
+            del losses[progress.product]
+            cluster.replace_a_node(0)
+
+    with loopback() as cluster, Executor("ray", address=cluster.address) as executor:
+        work = Work(load(write_recipe(place, root="./ray")), executor=executor, listener=lose)
+        found = build(work, any_allowed_order(work.corpus, 4))
+    assert not losses
+    assert {cell: m.to_bytes() for cell, m in found.items()} == {cell: m.to_bytes() for cell, m in straight.items()}
+    assert not (place / "ray" / ".work").exists()
 
 
 def test_after_a_build_nothing_lies_there_that_no_manifest_names(place, straight):

@@ -225,6 +225,8 @@ def test_progress_is_told_for_each_unit(corpus):
     assert [p.done for p in told] == list(range(1, told[-1].units + 1))
     assert sum(1 for _ in told) >= 1
     assert told[-1].bytes == done.manifest.counts["bytes_in"]
+    assert told[-1].told.startswith(f"unit {told[-1].done} of {told[-1].units}")
+    assert told[-1].told.endswith(", 0 s left")
 
 
 def test_a_flipped_byte_in_a_product_is_found(corpus):
