@@ -108,6 +108,7 @@ class Cluster:
     def _join(self, address: str) -> None:
         here: dict[str, Any] = {"num_cpus": self._workers, "include_dashboard": False} if address == "local" else {}
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+        os.environ.setdefault("RAY_task_oom_retries", str(RETRIES))  # Ray's own default is for ever
         try:
             if address not in ("local", "auto"):  # Ray itself would try for minutes
                 host, _, port = address.rpartition(":")
