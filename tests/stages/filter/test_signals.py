@@ -23,12 +23,23 @@ C4_SETTINGS = st.builds(
     curly_bracket=st.booleans(),
     policy=st.booleans(),
 )
+STOP_CHARS = st.none() | st.sampled_from(
+    [(".",), ("。", "...", "word"), ("e\u0301", "\u0301", "hello there you."), ("\r",)]
+)
 STOP_WORDS = st.sampled_from([("the", "be", "and"), (), ("日本語", "x", "12", "the", "the"), ("...", "e\u0301")])
+SHARES = st.just(0.5)
 FILTERS = st.builds(
     Filter,
+    gopher_repetition=st.none()
+    | st.builds(
+        GopherRepetition,
+        top_n_grams=st.dictionaries(st.integers(1, 20), SHARES, max_size=5),
+        dup_n_grams=st.dictionaries(st.integers(1, 20), SHARES, max_size=5),
+        ngram_separator=st.booleans(),
+    ),
     c4=st.none() | C4_SETTINGS,
     gopher_quality=st.none() | st.builds(GopherQuality, stop_words=STOP_WORDS),
-    fineweb=st.none() | st.builds(FineWeb, short_line_length=st.integers(0, 40)),
+    fineweb=st.none() | st.builds(FineWeb, short_line_length=st.integers(0, 40), stop_chars=STOP_CHARS),
 )
 
 
@@ -45,11 +56,13 @@ def _no_model(monkeypatch):
 
 def assert_equal_to_reference(texts, chosen, reference, documents_of):
     table, _ = measure(documents_of(texts), settings=chosen)
-    assert table.schema == SIGNALS
+    assert table.schema == signals.schema(chosen)
+    assert table.schema.names[: len(SIGNALS)] == SIGNALS.names
     knobs = {
         "c4_settings": chosen.c4 or C4(),
         "stop_words": (chosen.gopher_quality or GopherQuality()).stop_words,
-        "short_line_length": (chosen.fineweb or FineWeb()).short_line_length,
+        "shape": chosen.fineweb or FineWeb(),
+        "grams": chosen.gopher_repetition,
     }
     for text, row in zip(texts, table.drop(["id", "language", "language_score"]).to_pylist(), strict=True):
         expected, rewritten = reference.signals(text, **knobs)
@@ -75,7 +88,18 @@ def test_every_signal_of_a_real_text_equals_the_reference(chosen, real_texts, re
 
 def test_a_long_repetitive_text_equals_the_reference(reference, documents_of):
     text = "".join(f"{k % 7} in to {k % 3} into {'ab'[k % 2]} bc\n" for k in range(3000))
-    assert_equal_to_reference([text], Filter(), reference, documents_of)
+    many = GopherRepetition(top_n_grams=dict.fromkeys(range(1, 21), 1), dup_n_grams=dict.fromkeys(range(1, 21), 1))
+    for chosen in (None, many, many.model_copy(update={"ngram_separator": True})):
+        assert_equal_to_reference([text], Filter(gopher_repetition=chosen), reference, documents_of)
+
+
+def test_a_separator_tells_words_apart_that_join_to_the_same(documents_of):
+    texts = ["ab c ab c ab a bc a bc ab"]
+    shares = [
+        measure(documents_of(texts), settings=Filter(gopher_repetition=GopherRepetition(ngram_separator=apart)))[0]
+        for apart in (False, True)
+    ]
+    assert [found["duplicated_5_n_grams"].to_pylist() for found in shares] == [[len("abcabcab") / 25], [0.0]]
 
 
 @settings(deadline=None, max_examples=25)
@@ -119,6 +143,10 @@ def test_thresholds_and_switches_are_no_part_of_what_signals_depend_on():
         Filter(c4=C4(max_word_length=9)),
         Filter(gopher_quality=GopherQuality(stop_words=("der",))),
         Filter(fineweb=FineWeb(short_line_length=31)),
+        Filter(fineweb=FineWeb(stop_chars=(".",))),
+        Filter(gopher_repetition=GopherRepetition(ngram_separator=True)),
+        Filter(gopher_repetition=GopherRepetition(top_n_grams={5: 0.1})),
+        Filter(gopher_repetition=GopherRepetition(dup_n_grams={4: 0.1})),
     ],
 )
 def test_what_shapes_the_measuring_is_part_of_what_signals_depend_on(changed):
