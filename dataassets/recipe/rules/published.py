@@ -84,6 +84,9 @@ class GopherQuality(Model):
 class C4(Model):
     """Line rules of C4; what they drop from a document that stays is gone from its text."""
 
+    split_paragraph: bool = Field(
+        True, description="judge lines; false: sentences, each counted as one, those that stay joined by a space"
+    )
     terminal_punct: bool = Field(True, description="drop lines that do not end in . ? ! or a quote")
     min_words_per_line: int = Field(3, ge=0, description="drop lines with fewer words")
     max_word_length: int = Field(1000, ge=0, description="drop lines with a longer word, characters")

@@ -82,7 +82,8 @@ def fineweb(text, limits):
 def c4(text, settings):
     """Why the document is refused, numbers of kept lines, the text of them, their sentences."""
     numbers, kept, num_sentences = [], [], 0
-    for number, line in enumerate(text.splitlines()):
+    pieces = text.splitlines() if settings.split_paragraph else sentences(text) or [text]
+    for number, line in enumerate(pieces):
         line = line.strip()
         W = line.split()
         if settings.max_word_length and any(len(w) > settings.max_word_length for w in W):
@@ -103,10 +104,10 @@ def c4(text, settings):
             return "curly_bracket", None, None, None
         if settings.policy and any(p in low for p in POLICY):
             continue
-        num_sentences += len(sentences(line))
+        num_sentences += max(1, len(sentences(line))) if settings.split_paragraph else 1
         numbers.append(number)
         kept.append(line)
-    return "", numbers, "\n".join(kept).strip(), num_sentences
+    return "", numbers, ("\n" if settings.split_paragraph else " ").join(kept).strip(), num_sentences
 
 
 def signals(text, *, c4_settings, stop_words, shape, grams=None):

@@ -61,7 +61,13 @@ FILTERS = st.builds(
         min_stop_words=st.sampled_from([None, 0, 1, 2]),
     ),
     c4=st.none()
-    | st.builds(C4, terminal_punct=st.booleans(), min_sentences=st.integers(0, 3), curly_bracket=st.booleans()),
+    | st.builds(
+        C4,
+        split_paragraph=st.booleans(),
+        terminal_punct=st.booleans(),
+        min_sentences=st.integers(0, 3),
+        curly_bracket=st.booleans(),
+    ),
     fineweb=st.none()
     | st.builds(
         FineWeb,

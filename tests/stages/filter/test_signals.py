@@ -10,10 +10,11 @@ from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetiti
 from dataassets.records import DOCUMENTS, SIGNALS
 from dataassets.stages.filter import language, measure, measured_by, signals
 from dataassets.stages.filter.rewritten import rewrite
-from dataassets.stages.text import utf8_buffers
+from dataassets.stages.text import sentence_ends, utf8_buffers, word_spans
 
 C4_SETTINGS = st.builds(
     C4,
+    split_paragraph=st.booleans(),
     terminal_punct=st.booleans(),
     min_words_per_line=st.integers(0, 4),
     max_word_length=st.sampled_from([0, 5, 1000]),
@@ -71,7 +72,9 @@ def assert_equal_to_reference(texts, chosen, reference, documents_of):
             buffer, offsets = utf8_buffers(pa.array([text], pa.large_string()))
             kept = np.array(row["c4_lines"], np.int64)
             first = np.array([0, len(kept)], np.int64)
-            made = rewrite(buffer, offsets, lines=kept, first=first, citations=knobs["c4_settings"].citations)
+            c4 = knobs["c4_settings"]
+            ends = None if c4.split_paragraph else sentence_ends(word_spans(buffer, offsets), buffer, offsets)
+            made = rewrite(buffer, offsets, lines=kept, first=first, citations=c4.citations, sentences=ends)
             assert made.to_arrow().to_pylist() == [rewritten]
 
 
@@ -81,7 +84,9 @@ def test_every_signal_of_a_nasty_text_equals_the_reference(data, chosen, nasty_t
     assert_equal_to_reference(data.draw(nasty_texts), chosen, reference, documents_of)
 
 
-@pytest.mark.parametrize("chosen", [Filter(), Filter(c4=C4(terminal_punct=False))])
+@pytest.mark.parametrize(
+    "chosen", [Filter(), Filter(c4=C4(terminal_punct=False)), Filter(c4=C4(split_paragraph=False))]
+)
 def test_every_signal_of_a_real_text_equals_the_reference(chosen, real_texts, reference, documents_of):
     assert_equal_to_reference(real_texts, chosen, reference, documents_of)
 
@@ -141,6 +146,7 @@ def test_thresholds_and_switches_are_no_part_of_what_signals_depend_on():
     [
         Filter(c4=C4(terminal_punct=False)),
         Filter(c4=C4(max_word_length=9)),
+        Filter(c4=C4(split_paragraph=False)),
         Filter(gopher_quality=GopherQuality(stop_words=("der",))),
         Filter(fineweb=FineWeb(short_line_length=31)),
         Filter(fineweb=FineWeb(stop_chars=(".",))),

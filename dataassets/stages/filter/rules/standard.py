@@ -31,7 +31,8 @@ def knobs(settings: Filter) -> dict[str, Any]:
     c4, repetition = settings.c4 or C4(), settings.gopher_repetition or GopherRepetition()
     quality, fineweb = settings.gopher_quality or GopherQuality(), settings.fineweb or FineWeb()
     found: dict[str, Any] = {
-        "c4": {name: getattr(c4, name) for name in C4_REWRITING},
+        "c4": {name: getattr(c4, name) for name in C4_REWRITING}
+        | ({} if c4.split_paragraph else {"split_paragraph": False}),
         "stop_words": sorted(set(quality.stop_words)),
         "short_line_length": fineweb.short_line_length,
         "words": settings.words,
@@ -125,18 +126,26 @@ def _of_shape(buffer: "Bytes", offsets: "Ints", num_words: "Ints", own: dict[str
 def _of_c4(texts: Texts, own: dict[str, Any]) -> Columns:
     """What C4 keeps, and the shape of the text that it makes; null where it refuses the document."""
     from dataassets.stages.filter import c4
-    from dataassets.stages.filter.rewritten import count_kept, rewrite
-    from dataassets.stages.text import CUTS, class_table
+    from dataassets.stages.filter.rewritten import count_kept, no_sentences, rewrite
+    from dataassets.stages.text import CUTS, class_table, sentence_ends
 
     buffer, offsets = texts.utf8
     starts, stops, table = offsets[:-1], offsets[1:], class_table()
-    chosen, first = np.empty(c4.count_all_lines(buffer, starts, stops, table), np.int64), np.empty_like(offsets)
+    ends, by_line = no_sentences(len(starts)), own["c4"].get("split_paragraph", True)
+    if not by_line:
+        ends = sentence_ends(texts.words, buffer, offsets)
+    num_lines = c4.count_all_lines(buffer, starts, stops, table) if by_line else len(ends[0])
+    chosen, first = np.empty(num_lines, np.int64), np.empty_like(offsets)
     refused = np.zeros(len(starts), np.int64)
     settings = np.array([int(own["c4"][name]) for name in C4_REWRITING], np.int64)
-    c4.choose_lines(buffer, starts, stops, table, settings, chosen, first, refused)
+    c4.choose_lines(buffer, starts, stops, table, ends, settings, chosen, first, refused)
     kept = chosen[: first[-1]]
-    text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"])
-    num_words, num_sentences = count_kept(texts.words, buffer, text=text, first=first, cut=CUTS[own["words"]])
+    text = rewrite(buffer, offsets, lines=kept, first=first, citations=own["c4"]["citations"], sentences=ends)
+    cut = CUTS[own["words"]]
+    if by_line:
+        num_words, num_sentences = count_kept(texts.words, buffer, text=text, first=first, cut=cut)
+    else:
+        num_words, num_sentences = cut.word_counts(text.buffer, text.offsets), np.diff(first)
     measured = {"num_sentences": num_sentences, "num_words": num_words}
     measured |= _of_shape(text.buffer, text.offsets, num_words, own)
     lines_DK = pa.ListArray.from_arrays(pa.array(first, pa.int32()), pa.array(kept, pa.int32()))
