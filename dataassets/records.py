@@ -62,7 +62,7 @@ STANDARD = [
     pa.field("num_stop_words", pa.int64(), nullable=False),  # distinct ones
     *(pa.field(name, pa.float64()) for name in _SHAPE),
     pa.field("c4_refused", pa.string(), nullable=False),  # "", lorem_ipsum or curly_bracket
-    pa.field("c4_lines", pa.list_(pa.int32())),  # numbers of the lines kept, counted as str.splitlines does
+    pa.field("c4_lines", pa.list_(pa.int32())),  # numbers of the lines kept, as str.splitlines counts; or of sentences
     pa.field("c4_num_sentences", pa.int64()),
     pa.field("c4_num_words", pa.int64()),
     pa.field("c4_num_lines", pa.int64()),

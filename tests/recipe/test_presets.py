@@ -22,7 +22,8 @@ RULES = {
     "length": st.fixed_dictionaries({}, optional={"min": st.integers(0, 9), "max": st.integers(10, 99)}),
     "gopher_repetition": st.fixed_dictionaries({}, optional={
         "dup_line_frac": st.none() | st.sampled_from([0, 0.5, 1]),
-        "top_n_grams": st.dictionaries(st.integers(2, 4), st.sampled_from([0.1, 0.2])),
+        "top_n_grams": st.dictionaries(st.integers(1, 20), st.sampled_from([0.1, 0.2])),
+        "ngram_separator": st.booleans(),
     }),
     "gopher_quality": st.fixed_dictionaries({}, optional={
         "min_avg_word_length": st.none() | st.integers(0, 3), "stop_words": st.lists(st.sampled_from(["a", "и", "的"])),

@@ -91,6 +91,22 @@ class Filter(Model):
                 raise ValueError(f"{name} = the name of a built-in rule; rename it")
         return dict(sorted(custom.items()))
 
+    @model_validator(mode="after")
+    def _lines_or_sentences(self) -> "Filter":
+        """A rule that changes lines leaves none of C4's sentences where they were counted."""
+        if self.c4 is not None and not self.c4.split_paragraph:
+            masks = self.decontamination is not None and self.decontamination.action == "mask"
+            if self.line_filter is not None:
+                raise ValueError(
+                    "c4.split_paragraph = false beside line_filter, which keeps lines; take one of the two"
+                )
+            if masks:
+                raise ValueError(
+                    "c4.split_paragraph = false beside decontamination.action = mask, which may join sentences; "
+                    "write action: drop, or leave split_paragraph out"
+                )
+        return self
+
     @field_serializer("languages")
     def _differences(self, languages: dict[str, "Filter"], info: SerializationInfo) -> dict[str, dict[str, Any]]:
         """Of each language what differs from the others, so that reading it gives the same again."""

@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from dataassets.recipe.base import Model, is_written
 
+MOST_WORDS = 20  # of an n-gram
 STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")  # Gopher, Rae et al. 2021, table A1
 
 
@@ -46,19 +47,22 @@ class GopherRepetition(Model):
     dup_line_frac: float | None = Field(0.30, ge=0, description="share of lines seen before")
     dup_line_char_frac: float | None = Field(0.20, ge=0, description="share of characters in lines seen before")
     top_n_grams: dict[int, float] = Field(
-        {2: 0.20, 3: 0.18, 4: 0.16}, description="n: share of characters in the most frequent n-gram; n from 2 to 4"
+        {2: 0.20, 3: 0.18, 4: 0.16},
+        description="n: share of characters in the most frequent n-gram; tested by rising n, from 1 to 20",
     )
     dup_n_grams: dict[int, float] = Field(
         {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.10},
-        description="n: share of characters in n-grams seen before; n from 5 to 10",
+        description="n: share of characters in n-grams seen before; tested by rising n, from 1 to 20",
+    )
+    ngram_separator: bool = Field(
+        False, description="n-grams seen before: 'ab c' is not 'a bc'; datatrove takes them for the same"
     )
 
     @field_validator("top_n_grams", "dup_n_grams")
     @classmethod
-    def _orders(cls, limits: dict[int, float], info: ValidationInfo) -> dict[int, float]:
-        low, high = (2, 4) if info.field_name == "top_n_grams" else (5, 10)
-        if bad := sorted(n for n in limits if not low <= n <= high):
-            raise ValueError(f"n-grams of n = {bad[0]} are not measured; take n from {low} to {high}")
+    def _orders(cls, limits: dict[int, float]) -> dict[int, float]:
+        if bad := sorted(n for n in limits if not 1 <= n <= MOST_WORDS):
+            raise ValueError(f"n-grams of n = {bad[0]} are not measured; take n from 1 to {MOST_WORDS}")
         return limits
 
 
@@ -80,6 +84,9 @@ class GopherQuality(Model):
 class C4(Model):
     """Line rules of C4; what they drop from a document that stays is gone from its text."""
 
+    split_paragraph: bool = Field(
+        True, description="judge lines; false: sentences, each counted as one, those that stay joined by a space"
+    )
     terminal_punct: bool = Field(True, description="drop lines that do not end in . ? ! or a quote")
     min_words_per_line: int = Field(3, ge=0, description="drop lines with fewer words")
     max_word_length: int = Field(1000, ge=0, description="drop lines with a longer word, characters")
@@ -95,8 +102,23 @@ class FineWeb(Model):
     """Line shape limits of FineWeb."""
 
     line_punct_ratio: float | None = Field(0.12, ge=0, description="least share of lines with a final mark")
+    stop_chars: tuple[str, ...] | None = Field(
+        None, description="final marks, texts of any length; default: 159 marks that end sentences in some script"
+    )
     line_punct_exclude_zero: bool = Field(False, description="a share of exactly 0 passes")
     short_line_ratio: float | None = Field(0.67, ge=0, description="most share of short lines")
     short_line_length: int = Field(30, ge=0, description="a line is short up to this many characters")
     char_dup_ratio: float | None = Field(0.01, ge=0, description="most share of characters in repeated lines")
     new_line_ratio: float | None = Field(0.3, ge=0, description="most line feeds per word")
+
+    @field_validator("stop_chars")
+    @classmethod
+    def _end_lines(cls, marks: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """In one order, each once: keys of products do not know the recipe's."""
+        if marks == ():
+            raise ValueError(
+                "stop_chars = []: no line would end in one; to skip the test, write line_punct_ratio: null"
+            )
+        if marks is not None and any(mark == "" or "\n" in mark for mark in marks):
+            raise ValueError(f"stop_chars = {list(marks)}: one is empty or has a line feed; take what ends a line")
+        return None if marks is None else tuple(sorted(set(marks)))

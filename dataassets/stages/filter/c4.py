@@ -1,6 +1,7 @@
 """Compiled line rules of C4: which lines of a document stay, and the text made of them.
 
-`choose_lines` decides and `rewrite` writes; both edit a line by `_edit`, so what is measured is what is written.
+`choose_lines` decides and `write_lines` writes; both edit a line by `_edit`, so what is measured is what is written.
+The rules hold for sentences in place of lines where the ends of these are given.
 
 Shapes: D documents, K kept lines of all of them.
 """
@@ -66,9 +67,9 @@ def count_all_lines(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes) -> I
 
 
 @compiled
-def choose_lines(
-    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, knobs: Ints, out_lines: Ints, out_first: Ints,
-    out_refused: Ints,
+def choose_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, sentences: tuple[Ints, Ints], knobs: Ints, out_lines: Ints,
+    out_first: Ints, out_refused: Ints,
 ) -> None:  # fmt: skip
     """Decide on every line.
 
@@ -77,6 +78,8 @@ def choose_lines(
         starts: int64 [D], first byte of each document.
         stops: int64 [D], the byte after each.
         table: `class_table()`.
+        sentences: as of `stages.text.sentence_ends`, judged in place of lines; no ends, and int64 [D + 1] zeros, for
+            lines.
         knobs: int64 [8], the values of the settings that C4_REWRITING names.
         out_lines: int64 [at least as many as lines], filled with the numbers of kept lines.
         out_first: int64 [D + 1]; document d keeps out_lines[out_first[d]:out_first[d + 1]], none where refused.
@@ -86,10 +89,12 @@ def choose_lines(
     for d in range(len(starts)):
         most = max(most, stops[d] - starts[d])
     scratch = np.empty(most, np.uint8)
+    all_ends, ends_first = sentences
     for d in range(len(starts)):
+        ends = all_ends[ends_first[d] : ends_first[d + 1]]
         out_first[d], number, at = kept, 0, starts[d]
-        while at < stops[d]:
-            end, after = next_line(buffer, at, stops[d], table)
+        while at < stops[d] or number < len(ends):
+            end, after = _next(buffer, at, stops[d], table, ends, number)
             verdict = _judge_line(buffer, at, end, table, knobs, scratch)
             if verdict in (_LOREM, _CURLY):
                 out_refused[d] = LOREM_IPSUM if verdict == _LOREM else CURLY_BRACKET
@@ -101,6 +106,14 @@ def choose_lines(
             number += 1
             at = after
     out_first[len(starts)] = kept
+
+
+@inner
+def _next(buffer: Bytes, at: Int, stop: Int, table: Bytes, ends: Ints, number: Int) -> tuple[Int, Int]:
+    """End of the sentence of this number and start of the one after it; of the line at a byte, where no ends are."""
+    if len(ends):
+        return ends[number], ends[number]
+    return next_line(buffer, at, stop, table)
 
 
 @inner
@@ -260,30 +273,33 @@ def _search(line: Bytes, size: Int) -> Int:
 
 @compiled
 def write_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, citations: Int, lines: Ints, first: Ints, out: Bytes,
-    out_spans: Ints,
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, sentences: tuple[Ints, Ints], citations: Int, lines: Ints,
+    first: Ints, out: Bytes, out_spans: Ints,
 ) -> None:  # fmt: skip
-    """Write the kept lines of documents, edited, a line feed between two of one document.
+    """Write the kept lines of documents, edited, a line feed between two of one document; a space between sentences.
 
     Args:
         buffer: uint8 [bytes], UTF-8.
         starts: int64 [D], first byte of each document.
         stops: int64 [D], the byte after each.
         table: `class_table()`.
+        sentences: as of `choose_lines`.
         citations: whether citations are removed.
         lines: int64 [K], numbers of kept lines.
         first: int64 [D + 1]; those of document d are lines[first[d]:first[d + 1]].
-        out: uint8, at least as many as bytes in all documents.
+        out: uint8, at least as many as bytes in all documents, and K.
         out_spans: int64 [4, K], filled with where each line starts and stops in `out`, and where in `buffer`.
     """
     size = np.int64(0)
+    all_ends, ends_first = sentences
     for d in range(len(starts)):
+        ends = all_ends[ends_first[d] : ends_first[d + 1]]
         at, number, k = starts[d], 0, first[d]
         while k < first[d + 1]:
-            end, after = next_line(buffer, at, stops[d], table)
+            end, after = _next(buffer, at, stops[d], table, ends, number)
             if number == lines[k]:
                 if k > first[d]:
-                    out[size] = 10
+                    out[size] = 32 if len(ends) else 10
                     size += 1
                 begin, last = strip(buffer, at, end, table)
                 out_spans[0, k], out_spans[2, k], out_spans[3, k] = size, begin, last

@@ -29,17 +29,21 @@ class Edit(NamedTuple):
     Args:
         lines: signals, each with the lines that a rule keeps.
         c4: lines are edited as C4 does, with or without their citations; None where C4 is off.
+        cut: how words are cut where C4's lines are sentences, which then are all lines; "" where they are lines.
     """
 
     lines: tuple[str, ...]
     c4: bool | None
+    cut: str
 
     @classmethod
     def of(cls, settings: Filter) -> "Edit":
         """What the settings ask for."""
         on = [rules.rule(name) for name in rules.RULES if getattr(settings, name) is not None]
         lines = tuple(rule.LINES for rule in on if hasattr(rule, "LINES"))
-        return cls(lines, None if settings.c4 is None else settings.c4.citations)
+        if settings.c4 is None:
+            return cls(lines, None, "")
+        return cls(lines, settings.c4.citations, "" if settings.c4.split_paragraph else settings.words)
 
 
 def edited(
@@ -70,7 +74,7 @@ def edited(
 def _edited(texts: pa.ChunkedArray, signals: pa.Table, kept: npt.NDArray[np.bool_], edit: Edit) -> pa.ChunkedArray:
     """The same for one edit of the documents that stay."""
     from dataassets.stages.filter.rewritten import keep_lines, rewrite  # loads numba, which judging needs here alone
-    from dataassets.stages.text import utf8_buffers
+    from dataassets.stages.text import CUTS, sentence_ends, utf8_buffers
 
     chunks = []
     for row in range(0, len(texts), BATCH_ROWS):
@@ -81,7 +85,9 @@ def _edited(texts: pa.ChunkedArray, signals: pa.Table, kept: npt.NDArray[np.bool
         if edit.c4 is None:
             after = keep_lines(buffer, offsets, lines=lines, first=first)
         else:
-            after = rewrite(buffer, offsets, lines=lines, first=first, citations=edit.c4).to_arrow()
+            ends = sentence_ends(CUTS[edit.cut].word_spans(buffer, offsets), buffer, offsets) if edit.cut else None
+            made = rewrite(buffer, offsets, lines=lines, first=first, citations=edit.c4, sentences=ends)
+            after = made.to_arrow()
         chunks.append(pc.if_else(stays, after, before))
     return pa.chunked_array(chunks, pa.large_string())
 

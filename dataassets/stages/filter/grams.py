@@ -1,8 +1,8 @@
 """Compiled signals of words: letters, symbols, stop words, and the n-grams that repeat.
 
 Most n-grams of a text occur once and need no table. An n-gram of words with a space between two repeats only if its two
-(n - 1)-grams do; one of words joined without a separator only if its first 16 bytes do, and its first 32. So at each
-order only those go on that may repeat, by a bitmap that misses none (`keep_repeated`).
+(n - 1)-grams do; one of joined words, whatever stands between two, only if its first 16 bytes do, and its first 32. So
+at each order only those go on that may repeat, by a bitmap that misses none (`keep_repeated`).
 
 Shapes: D documents, W words of all of them, N words of one, Q quantities.
 """
@@ -28,11 +28,9 @@ from dataassets.stages.text import (
     store64,
 )  # fmt: skip
 
-TOP_N = (2, 3, 4)  # orders of the n-grams of which the most frequent counts
-DUP_N = (5, 6, 7, 8, 9, 10)  # orders of those that count when seen before
-# Columns of what the kernel counts.
-WORDS = ("words", "nonsymbol", "nonsymbol_chars", "alpha", "stop_words",
-         *(f"top_{n}" for n in TOP_N), *(f"dup_{n}" for n in DUP_N))  # fmt: skip
+# Columns of what the kernel counts, before those of the orders asked for: of the most frequent n-grams, of those seen
+# before.
+WORDS = ("words", "nonsymbol", "nonsymbol_chars", "alpha", "stop_words")
 
 _SHORT, _LONG = 16, 32  # bytes that n-grams which repeat begin with
 _HIGH = np.uint64(0x8080808080808080)  # the top bit of each of eight bytes
@@ -40,22 +38,34 @@ _ONES = np.uint64(0x0101010101010101)
 _BELOW_A, _ABOVE_Z = np.uint64(0x1F1F1F1F1F1F1F1F), np.uint64(0x0505050505050505)  # carry into the top bit
 _LOWER = np.uint64(0x2020202020202020)
 _BASE = np.uint64(0x9E3779B97F4A7C15)
+_NO_TEXT = np.uint8(0xFF)  # a byte of no UTF-8
 
 
 @compiled
-def count_words(
-    buffer: Bytes, starts: Ints, stops: Ints, first: Ints, table: Bytes, stop_hashes: Hashes, out_DQ: Ints
-) -> None:
-    """Fill int64 [D, len(WORDS)] from words given by their bytes; document d has words first[d] to first[d + 1].
+def count_words(  # noqa: PLR0913 (a kernel takes arrays, not objects)
+    buffer: Bytes, starts: Ints, stops: Ints, first: Ints, table: Bytes, stop_hashes: Hashes, top: Ints, dup: Ints,
+    apart: Int, out_DQ: Ints,
+) -> None:  # fmt: skip
+    """Count what the words of documents are, and what their n-grams repeat.
 
-    `stop_hashes` are `hash64` of the stop words.
+    Args:
+        buffer: uint8 [bytes], UTF-8.
+        starts: int64 [W], first byte of each word.
+        stops: int64 [W], the byte after each.
+        first: int64 [D + 1]; document d has words first[d] to first[d + 1].
+        table: `class_table()`.
+        stop_hashes: `hash64` of the stop words.
+        top: int64, rising: orders of the n-grams of which the most frequent counts.
+        dup: int64, rising, one at least: orders of those that count when seen before.
+        apart: whether these are different where their words are; else where their words are without a separator.
+        out_DQ: int64 [D, len(WORDS) + len(top) + len(dup)], filled.
     """
     most_words, most_bytes = np.int64(0), np.int64(0)
     for d in range(len(first) - 1):
         most_words = max(most_words, first[d + 1] - first[d])
         if first[d] < first[d + 1]:
             most_bytes = max(most_bytes, stops[first[d + 1] - 1] - starts[first[d]])
-    joined = np.zeros(most_bytes + _LONG + 8, np.uint8)
+    joined = np.zeros(most_bytes + most_words + _LONG + 8, np.uint8)
     at, chars, some = (
         np.zeros(most_words + 1, np.int64),
         np.zeros(most_words + 1, np.int64),
@@ -67,19 +77,20 @@ def count_words(
     begins = np.empty(most_words, np.uint8)
     for d in range(len(first) - 1):
         a, b, out = first[d], first[d + 1], out_DQ[d]
-        _read(buffer, starts[a:b], stops[a:b], table, joined, at, chars, keys, out)
+        _read(buffer, starts[a:b], stops[a:b], table, apart, joined, at, chars, keys, out)
         out[0] = b - a
         out[4] = _num_found(keys[: b - a], stop_hashes)
-        _top_n_grams(keys[: b - a], chars, hashes, some, once, twice, slots, counts, out)
-        num = _may_repeat(joined, at[: b - a + 1], hashes, some, once, twice, begins)
-        for n in range(5, 11):
-            out[n + 3] = _seen_n_grams(joined, at[: b - a + 1], chars, begins, some[:num], slots, hashes, n)
+        _top_n_grams(keys[: b - a], chars, top, hashes, some, once, twice, slots, counts, out[len(WORDS) :])
+        num = _may_repeat(joined, at[: b - a + 1], dup[0], hashes, some, once, twice, begins)
+        for k in range(len(dup)):
+            total = _seen_n_grams(joined, at[: b - a + 1], chars, begins, some[:num], slots, hashes, dup[k])
+            out[len(WORDS) + len(top) + k] = total
 
 
 @inner
 def _read(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, joined: Bytes, at: Ints, chars: Ints, keys: Hashes,
-    out: Ints,
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, apart: Int, joined: Bytes, at: Ints, chars: Ints,
+    keys: Hashes, out: Ints,
 ) -> None:  # fmt: skip
     """Join the words of a document; where each then begins, characters before each, a hash of each; count kinds."""
     place, num_chars = np.int64(0), np.int64(0)
@@ -103,6 +114,9 @@ def _read(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         else:
             length, is_alpha, is_symbol = _char_classes(buffer, start, stop, table)
         place += size
+        if apart:
+            joined[place] = _NO_TEXT
+            place += 1
         num_chars += length
         at[w + 1], chars[w + 1] = place, num_chars
         if not is_symbol:
@@ -145,21 +159,29 @@ def _num_found(keys: Hashes, wanted: Hashes) -> Int:
 
 @inner
 def _top_n_grams(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    keys: Hashes, chars: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, slots: Slots, counts: Slots,
-    out: Ints,
+    keys: Hashes, chars: Ints, orders: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, slots: Slots,
+    counts: Slots, out: Ints,
 ) -> None:  # fmt: skip
     """Of each order, count times length, a space between words, of the most frequent n-gram; the first of equals."""
-    num: Int = max(0, len(keys) - 1)
+    num: Int = len(keys)
     for i in range(num):
         some[i], hashes[i] = i, keys[i]
-    for n in range(2, 5):
+    asked = np.int64(0)
+    if len(orders) and orders[0] == 1 and num:
+        count, i = most_frequent(hashes, some, num, slots, counts)
+        out[0] = count * (chars[i + 1] - chars[i])
+        asked = np.int64(1)
+    num -= 1
+    for n in range(2, orders[-1] + 1 if len(orders) else 0):
         if len(keys) < n:
             return
         for k in range(num):
             hashes[k] = mix64(hashes[k] * _BASE, keys[some[k] + n - 1])
         num = keep_repeated(hashes, some, num, once, twice)
-        count, i = most_frequent(hashes, some, num, slots, counts)
-        out[n + 3] = count * (chars[i + n] - chars[i] + n - 1)
+        if orders[asked] == n:
+            count, i = most_frequent(hashes, some, num, slots, counts)
+            out[asked] = count * (chars[i + n] - chars[i] + n - 1)
+            asked += 1
         left = np.int64(0)
         for k in range(num - 1):  # a longer one repeats only if what begins at its second word does
             if some[k + 1] == some[k] + 1:
@@ -169,8 +191,10 @@ def _top_n_grams(  # noqa: PLR0913 (a kernel takes arrays, not objects)
 
 
 @inner
-def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, begins: Bytes) -> Int:
-    """Words where an n-gram may begin that repeats: fill `some`, return how many.
+def _may_repeat(
+    joined: Bytes, at: Ints, least: Int, hashes: Hashes, some: Ints, once: Hashes, twice: Hashes, begins: Bytes
+) -> Int:
+    """Words where an n-gram of an order from `least` on may begin that repeats: fill `some`, return how many.
 
     `begins` [N] tells how long what repeats there may be: 0 less than _SHORT bytes, 1 less than _LONG, 2 any.
     """
@@ -194,8 +218,8 @@ def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashe
     for k in range(keep_repeated(hashes, some, left, once, twice)):
         begins[some[k]] = 2
     num = np.int64(0)
-    for i in range(num_words - 4):
-        if begins[i] or at[i + 5] - at[i] < _SHORT:
+    for i in range(num_words - least + 1):
+        if begins[i] or at[i + least] - at[i] < _SHORT:
             some[num] = i
             num += 1
     return num
@@ -205,7 +229,7 @@ def _may_repeat(joined: Bytes, at: Ints, hashes: Hashes, some: Ints, once: Hashe
 def _seen_n_grams(
     joined: Bytes, at: Ints, chars: Ints, begins: Bytes, some: Ints, slots: Slots, hashes: Hashes, n: Int
 ) -> Int:
-    """Characters of the n-grams seen before, by a walk that jumps over them. Words are joined without a separator."""
+    """Characters of the n-grams seen before, by a walk that jumps over them; a separator is none."""
     total, free, num = np.int64(0), np.int64(0), np.int64(0)
     size = num_slots(len(some))
     clear(slots, size)

@@ -327,8 +327,22 @@ def _num_chars(buffer: Bytes, start: Int, stop: Int) -> Int:
 
 
 @compiled
-def count_shape(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_length: Int, out_DF: Ints) -> None:
-    """Fill int64 [D, len(SHAPE)] with what FineWeb asks of the lines between line feeds that are not blank."""
+def count_shape(
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_length: Int, final: Bytes, final_at: Ints,
+    out_DF: Ints,
+) -> None:  # fmt: skip
+    """Count what FineWeb asks of the lines between line feeds that are not blank.
+
+    Args:
+        buffer: uint8 [bytes], UTF-8.
+        starts: int64 [D], first byte of each document.
+        stops: int64 [D], the byte after each.
+        table: `class_table()`.
+        short_length: a line is short up to this many characters.
+        final: uint8, UTF-8: what ends a line, one after another.
+        final_at: int64: where each of these begins in `final`, and where the last one ends; [] for the TERMINAL marks.
+        out_DF: int64 [D, len(SHAPE)], filled.
+    """
     most = _most_segments(buffer, starts, stops)
     ends, other, chars, hashes = (
         np.empty(most, np.int64),
@@ -343,8 +357,11 @@ def count_shape(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_le
         for s in range(num_segments):
             end = ends[s]
             if begin < end and not _is_blank(buffer, begin, end, table):
-                point, _ = decode(buffer, last_char(buffer, begin, end), end)
-                out[1] += table[point] & TERMINAL != 0
+                if len(final_at):
+                    out[1] += _ends_with_any(buffer, begin, end, final, final_at)
+                else:
+                    point, _ = decode(buffer, last_char(buffer, begin, end), end)
+                    out[1] += table[point] & TERMINAL != 0
                 out[2] += chars[s] <= short_length
                 hashes[num], chars[num] = hashes[s], chars[s]
                 num += 1
@@ -353,6 +370,19 @@ def count_shape(buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, short_le
         out[0], out[4] = num, num_segments - 1
         out[5] += num_segments - 1
         out[3] = count_repeats(hashes, chars, num, slots)[1]
+
+
+@inner
+def _ends_with_any(buffer: Bytes, start: Int, stop: Int, texts: Bytes, at: Ints) -> bool:
+    """Whether one of some texts is the end of a line."""
+    for t in range(len(at) - 1):
+        size = at[t + 1] - at[t]
+        k = np.int64(0)
+        while k < size and size <= stop - start and buffer[stop - size + k] == texts[at[t] + k]:
+            k += 1
+        if k == size:
+            return True
+    return False
 
 
 @inner

@@ -4,7 +4,7 @@ Shapes: D documents, K kept lines of all of them.
 """
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,8 @@ import pyarrow as pa
 from dataassets.stages.filter import c4
 from dataassets.stages.filter.lines import copy_lines
 from dataassets.stages.text import REFUSED, Bytes, Cut, Ints, Words, class_table, counts, frozen
+
+Ends: TypeAlias = tuple[Ints, Ints]  # of sentences, as `sentence_ends` gives them
 
 
 class Rewritten(NamedTuple):
@@ -38,7 +40,20 @@ class Rewritten(NamedTuple):
         return pa.LargeStringArray.from_buffers(len(self.offsets) - 1, offsets, data)
 
 
-def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations: bool) -> Rewritten:
+def no_sentences(num_docs: int) -> Ends:
+    """What stands for the ends of sentences where lines are judged."""
+    return frozen(np.zeros(0, np.int64)), frozen(np.zeros(num_docs + 1, np.int64))
+
+
+def rewrite(
+    buffer: Bytes,
+    offsets: Ints,
+    *,
+    lines: Ints,
+    first: Ints,
+    citations: bool,
+    sentences: Ends | None = None,
+) -> Rewritten:
     """Make documents of their kept lines.
 
     Args:
@@ -47,11 +62,13 @@ def rewrite(buffer: Bytes, offsets: Ints, *, lines: Ints, first: Ints, citations
         lines: int64 [K], numbers of the kept lines, as str.splitlines counts them.
         first: int64 [D + 1]; document d keeps lines[first[d]:first[d + 1]].
         citations: remove [1], [edit] and [citation needed].
+        sentences: as `sentence_ends` gives them: lines are sentences, then joined by a space. None for lines.
     """
     lines, first = frozen(lines.view()), frozen(first.view())
-    table, num_bytes = class_table(), int(offsets[-1] - offsets[0])
+    table, num_bytes = class_table(), int(offsets[-1] - offsets[0]) + len(lines)
+    pieces = no_sentences(len(offsets) - 1) if sentences is None else sentences
     joined, line_spans = np.empty(num_bytes, np.uint8), np.zeros((4, len(lines)), np.int64)
-    c4.write_lines(buffer, offsets[:-1], offsets[1:], table, int(citations), lines, first, joined, line_spans)
+    c4.write_lines(buffer, offsets[:-1], offsets[1:], table, pieces, int(citations), lines, first, joined, line_spans)
     starts, stops = np.zeros(len(first) - 1, np.int64), np.zeros(len(first) - 1, np.int64)
     some = first[1:] > first[:-1]
     starts[some] = line_spans[0, first[:-1][some]]
@@ -75,17 +92,17 @@ def count_kept(words: Words, buffer: Bytes, *, text: Rewritten, first: Ints, cut
         cut: how words and sentences are cut.
 
     Returns:
-        int64 [D] words and int64 [D] sentences.
+        int64 [D] words and int64 [D] sentences; a line without words is one, as datatrove counts.
     """
     (starts, stops), (begins, ends) = text.line_spans, text.sources
     size = int(stops[-1]) if len(stops) else 0
     if cut.counts_of_parts is None or words.buffer is not buffer or re.search(REFUSED.encode(), text.lines.data[:size]):
         sentences = cut.sentence_counts(text.lines, starts, stops)
-        return cut.word_counts(text.buffer, text.offsets), _sums(sentences, first)
+        return cut.word_counts(text.buffer, text.offsets), _sums(np.maximum(sentences, 1), first)
     num_words, sentences = cut.counts_of_parts(words, begins, ends)
     edited = np.flatnonzero(stops - starts != ends - begins)
     num_words[edited], sentences[edited] = counts(text.lines, starts[edited], stops[edited])
-    return _sums(num_words, first), _sums(sentences, first)
+    return _sums(num_words, first), _sums(np.maximum(sentences, 1), first)
 
 
 def _sums(values: Ints, first: Ints) -> Ints:

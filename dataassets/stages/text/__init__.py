@@ -58,6 +58,7 @@ from dataassets.stages.text.eight import (
     where_is,
 )
 from dataassets.stages.text.plain import REFUSED, sentences, words
+from dataassets.stages.text.sentence_ends import sentence_ends
 from dataassets.stages.text.unicode_words import unicode_sentence_counts, unicode_word_counts, unicode_word_spans
 
 __all__ = [
@@ -102,6 +103,7 @@ __all__ = [
     "mix64",
     "num_followers",
     "sentence_counts",
+    "sentence_ends",
     "sentences",
     "store64",
     "unicode_sentence_counts",

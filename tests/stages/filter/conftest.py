@@ -43,12 +43,17 @@ PIECES = [
     "{", "}", "javascript", "JavaScript", "lorem ipsum", "Lorem Ipsum", "lorem  ipsum",
     "terms of use", "Privacy Policy", "cookie policy", "use coo\u212aies", "uses cookies",
     "use of cookies", "cookie", '"', "'", "”", "?", "!", "?!", "।", "؟", "hello there you.",
-    "Is it so? Yes!", "in to", "into", "a bc", "ab c", "w" * 1001,
+    "Is it so? Yes!", "in to", "into", "IS_ALPHA", "a bc", "ab c", "w" * 1001,
     "A repeated line of some thirty characters or more.", "word " * 12, "ha ha ha ha ha ha ha",
 ]  # fmt: skip
 SPACES = [" ", "  ", "\n", "\n\n", "\n\n\n", "\r\n", "\r", "\t", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\xa0",
           "\u2028", "\u2029", "\u3000", "\u1680", ""]  # fmt: skip
 _bit = st.one_of(st.sampled_from(PIECES), st.sampled_from(SPACES), st.sampled_from([" ", "\n", " ", ". "]))
+
+
+@pytest.fixture(scope="session")
+def pieces():
+    return PIECES + SPACES * 3
 
 
 @pytest.fixture(scope="session")

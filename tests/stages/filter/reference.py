@@ -25,22 +25,25 @@ def repeats(items):
     return len(found), sum(map(len, found))
 
 
-def repetition(text):
+def repetition(text, limits=None):
+    """With the orders of n-grams that limits name beside those that are always there."""
+    top, dup = ({*limits.top_n_grams}, {*limits.dup_n_grams}) if limits else (set(), set())
+    separator = "\n" if limits and limits.ngram_separator else ""
     paragraphs, lines, W = re.split(r"\n{2,}", text.strip()), re.split(r"\n+", text), words(text)
     found = {}
     for name, items in (("para", paragraphs), ("line", lines)):
         count, chars = repeats(items)
         found[f"dup_{name}_frac"] = share(count, len(items))
         found[f"dup_{name}_char_frac"] = share(chars, len(text))
-    for n in (2, 3, 4):
+    for n in sorted({2, 3, 4} | top):
         grams = [" ".join(W[i : i + n]) for i in range(len(W) - n + 1)]
         top, count = Counter(grams).most_common(1)[0] if grams else ("", 0)
         found[f"top_{n}_gram"] = share(len(top) * count, len(text))
-    for n in range(5, 11):
+    for n in sorted({*range(5, 11)} | dup):
         seen, chars, i = set(), 0, 0
         while i < len(W) - n + 1:
-            key = "".join(W[i : i + n])
-            chars += len(key) if key in seen else 0
+            key = separator.join(W[i : i + n])
+            chars += len("".join(W[i : i + n])) if key in seen else 0
             i += n if key in seen else 1
             seen.add(key)
         found[f"duplicated_{n}_n_grams"] = share(chars, len(text))
@@ -64,12 +67,13 @@ def quality(text, stop_words):
     }
 
 
-def fineweb(text, short_line_length):
+def fineweb(text, limits):
+    stop_chars = tuple(TERMINAL) if limits.stop_chars is None else limits.stop_chars
     lines = [line for line in text.split("\n") if line.strip()]
     return {
         "num_lines": len(lines),
-        "line_punct_ratio": share(sum(line[-1] in TERMINAL for line in lines), len(lines)),
-        "short_line_ratio": share(sum(len(line) <= short_line_length for line in lines), len(lines)),
+        "line_punct_ratio": share(sum(line.endswith(stop_chars) for line in lines), len(lines)),
+        "short_line_ratio": share(sum(len(line) <= limits.short_line_length for line in lines), len(lines)),
         "char_dup_ratio": share(repeats(lines)[1], len(text) - text.count("\n")),
         "list_ratio": share(text.count("\n"), len(words(text))),
     }
@@ -78,7 +82,8 @@ def fineweb(text, short_line_length):
 def c4(text, settings):
     """Why the document is refused, numbers of kept lines, the text of them, their sentences."""
     numbers, kept, num_sentences = [], [], 0
-    for number, line in enumerate(text.splitlines()):
+    pieces = text.splitlines() if settings.split_paragraph else sentences(text) or [text]
+    for number, line in enumerate(pieces):
         line = line.strip()
         W = line.split()
         if settings.max_word_length and any(len(w) > settings.max_word_length for w in W):
@@ -99,20 +104,20 @@ def c4(text, settings):
             return "curly_bracket", None, None, None
         if settings.policy and any(p in low for p in POLICY):
             continue
-        num_sentences += len(sentences(line))
+        num_sentences += max(1, len(sentences(line))) if settings.split_paragraph else 1
         numbers.append(number)
         kept.append(line)
-    return "", numbers, "\n".join(kept).strip(), num_sentences
+    return "", numbers, ("\n" if settings.split_paragraph else " ").join(kept).strip(), num_sentences
 
 
-def signals(text, *, c4_settings, stop_words, short_line_length):
-    """One row of records.SIGNALS, without id and language; and the text that C4 makes."""
-    row = repetition(text) | quality(text, stop_words) | fineweb(text, short_line_length)
+def signals(text, *, c4_settings, stop_words, shape, grams=None):
+    """One row of signals, without id and language; and the text that C4 makes."""
+    row = repetition(text, grams) | quality(text, stop_words) | fineweb(text, shape)
     refused, numbers, rewritten, num_sentences = c4(text, c4_settings)
     row |= {"c4_refused": refused, "c4_lines": numbers, "c4_num_sentences": num_sentences}
     row["c4_num_words"] = None if refused else len(words(rewritten))
-    shape = fineweb(rewritten or "", short_line_length)
-    row |= {f"c4_{name}": None if refused else value for name, value in shape.items()}
+    made = fineweb(rewritten or "", shape)
+    row |= {f"c4_{name}": None if refused else value for name, value in made.items()}
     return row, rewritten
 
 
@@ -158,11 +163,11 @@ def _length_test(text, limits):
 def _repetition_test(text, limits):
     if text == "":
         return "empty"
-    found = repetition(text)
+    found = repetition(text, limits)
     tests = [(name, getattr(limits, name)) for name in list(found)[:4]]
     tests = [(name, limit or None) for name, limit in tests]
-    tests += [(f"top_{n}_gram", limits.top_n_grams.get(n)) for n in (2, 3, 4)]
-    tests += [(f"duplicated_{n}_n_grams", limits.dup_n_grams.get(n)) for n in range(5, 11)]
+    tests += [(f"top_{n}_gram", limit) for n, limit in sorted(limits.top_n_grams.items())]
+    tests += [(f"duplicated_{n}_n_grams", limit) for n, limit in sorted(limits.dup_n_grams.items())]
     return next((name for name, limit in tests if limit is not None and found[name] > limit), None)
 
 
@@ -192,7 +197,7 @@ def _first_failed(found, tests):
 
 
 def _fineweb_test(text, limits):
-    found = fineweb(text, limits.short_line_length)
+    found = fineweb(text, limits)
     if not found["num_lines"]:
         return "empty"
     ratio = found["line_punct_ratio"]

@@ -43,8 +43,9 @@ FILTERS = st.builds(
         dup_para_char_frac=SHARES,
         dup_line_frac=SHARES,
         dup_line_char_frac=SHARES,
-        top_n_grams=st.dictionaries(st.integers(2, 4), SHARES.filter(lambda x: x is not None)),
-        dup_n_grams=st.dictionaries(st.integers(5, 10), SHARES.filter(lambda x: x is not None)),
+        top_n_grams=st.dictionaries(st.integers(1, 6), SHARES.filter(lambda x: x is not None)),
+        dup_n_grams=st.dictionaries(st.integers(3, 12), SHARES.filter(lambda x: x is not None)),
+        ngram_separator=st.booleans(),
     ),
     gopher_quality=st.none()
     | st.builds(
@@ -60,12 +61,19 @@ FILTERS = st.builds(
         min_stop_words=st.sampled_from([None, 0, 1, 2]),
     ),
     c4=st.none()
-    | st.builds(C4, terminal_punct=st.booleans(), min_sentences=st.integers(0, 3), curly_bracket=st.booleans()),
+    | st.builds(
+        C4,
+        split_paragraph=st.booleans(),
+        terminal_punct=st.booleans(),
+        min_sentences=st.integers(0, 3),
+        curly_bracket=st.booleans(),
+    ),
     fineweb=st.none()
     | st.builds(
         FineWeb,
         line_punct_ratio=SHARES,
         line_punct_exclude_zero=st.booleans(),
+        stop_chars=st.sampled_from([None, (".", "you.")]),
         short_line_ratio=SHARES,
         char_dup_ratio=SHARES,
         new_line_ratio=SHARES,
@@ -168,7 +176,7 @@ def test_signals_of_other_documents_are_refused(documents_of):
         judge(documents_of(["a", "b"]).take([1, 0]), measured, settings=Filter())
 
 
-@pytest.mark.parametrize("limits", [{"top_n_grams": {5: 0.1}}, {"dup_n_grams": {4: 0.1}}])
+@pytest.mark.parametrize("limits", [{"top_n_grams": {0: 0.1}}, {"dup_n_grams": {21: 0.1}}])
 def test_an_order_that_is_not_measured_is_refused(limits):
     with pytest.raises(ValueError, match="take n from"):
         GopherRepetition(**limits)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dataassets.recipe import C4, Filter, FineWeb, GopherQuality, GopherRepetition, Length
 from dataassets.recipe.rules.labels import LABELS
 from dataassets.stages.filter import judge, language, measure, measured_by, rules, schema, signals
-from dataassets.stages.text import unicode_sentence_counts, unicode_word_spans, utf8_buffers
+from dataassets.stages.text import sentence_ends, unicode_word_spans, utf8_buffers
 
 CODES = ["en", "de", "zh", "fr"]
 RULES = {
@@ -106,11 +106,13 @@ def test_signals_of_unicode_words_are_those_of_the_reference(data, nasty_texts, 
 
     def sentences(text):
         buffer, offsets = utf8_buffers(pa.array([text], pa.large_string()))
-        return [""] * int(unicode_sentence_counts(buffer, offsets[:-1], offsets[1:])[0])
+        ends, _ = sentence_ends(unicode_word_spans(buffer, offsets), buffer, offsets)
+        return [bytes(buffer[a:b]).decode() for a, b in pairwise([0, *ends])]
 
     texts = data.draw(nasty_texts)
-    table, _ = measure(documents_of(texts), settings=Filter(words="unicode"))
-    knobs = {"c4_settings": C4(), "stop_words": GopherQuality().stop_words, "short_line_length": 30}
+    c4 = data.draw(st.builds(C4, split_paragraph=st.booleans()))
+    table, _ = measure(documents_of(texts), settings=Filter(words="unicode", c4=c4))
+    knobs = {"c4_settings": c4, "stop_words": GopherQuality().stop_words, "shape": FineWeb()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reference, "words", words)
         patch.setattr(reference, "sentences", sentences)
