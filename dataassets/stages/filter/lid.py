@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataassets.stages.filter.ftz import LABEL
+from dataassets.stages.filter.rows import SIZE, add_rows
 from dataassets.stages.text import (
     EIGHT,
     Bytes,
@@ -34,7 +35,7 @@ from dataassets.stages.text import (
 
 Floats = npt.NDArray[np.float32]
 
-SIZE, BUCKET = 16, 2_000_000  # of lid.176, known when the kernels are compiled
+BUCKET = 2_000_000  # of lid.176, as SIZE: known when the kernels are compiled
 KEY = 8  # of 64 bits, of a word in the table: its length, how many embeddings its sum is of, its bytes
 WORD_BYTES = 8 * (KEY - 1)  # longer words are not kept: they hardly repeat
 LINE_END = b"</s>"  # ends every line, and a line in which it stands
@@ -137,10 +138,7 @@ def _add_rows(places: Ints, num: Int, model: Model, total: Floats) -> None:
     for k in range(num):
         block, below = places[k] >> 6, (_ONE << (np.uint64(places[k]) & _SIX)) - _ONE
         places[k] = model.before[block] + count_ones(model.kept[block] & below)
-    for k in range(num):
-        row = places[k]
-        for e in range(SIZE):
-            total[e] += model.ngrams[row, e]
+    add_rows(total, model.ngrams, places, num)
 
 
 @inner
@@ -272,18 +270,22 @@ def label_all(buffer: Bytes, offsets: Ints, model: Model, table: Table, label_D:
         while at < stop:
             num, at = _some_words(buffer, at, stop, starts, stops)
             _ask(buffer, starts, stops, num, table, hashes, numbers)
+            found = np.int64(0)  # words whose sums are still to be added
             for w in range(num):
                 number = numbers[w]
                 if number < 0 or not _is(buffer, starts[w], stops[w], table.keys, number):
                     number = _learn(buffer, starts[w], stops[w], hashes[w], model, table, places, short, total)
                 if number >= 0:
                     num_rows += np.int64(table.keys[number, 0] >> _HALF)
-                    for e in range(SIZE):
-                        hidden[e] += table.sums[number, e]
+                    numbers[found] = number
+                    found += 1
                 else:
                     num_rows += -1 - number
+                    add_rows(hidden, table.sums, numbers, found)
+                    found = np.int64(0)
                     for e in range(SIZE):
                         hidden[e] += total[e]
+            add_rows(hidden, table.sums, numbers, found)
         for e in range(SIZE):
             hidden[e] *= np.float32(1.0 / num_rows)
         label_D[d], score_D[d] = _best(hidden, model)
