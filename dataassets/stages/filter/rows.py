@@ -1,16 +1,32 @@
 """Rows of a table of embeddings, added up without a way through memory between two of them."""
 
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import numba
-from llvmlite import ir
+import numpy as np
+import numpy.typing as npt
 from numba import extending
-from numba.core import cgutils
+from numba.core import cgutils as _cgutils
 
 _It: TypeAlias = Any  # of numba and llvmlite, which have no types
 _intrinsic: _It = extending.intrinsic
+cgutils: _It = _cgutils
 
 SIZE = 16  # numbers of a row
+_LINE = 64  # bytes that a core's cache asks for at once
+
+
+def zeros(num: int, width: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Zeros [num, width] that begin with a line of the cache, so that a row of 64 bytes is not spread over two.
+
+    >>> zeros(3, 16, np.float32).ctypes.data % 64
+    0
+    """
+    size = num * width * np.dtype(kind).itemsize
+    room = np.zeros(size + _LINE, np.uint8)
+    start = -room.ctypes.data % _LINE
+    return room[start : start + size].view(kind).reshape(num, width)
 
 
 @_intrinsic  # type: ignore[untyped-decorator]
@@ -32,6 +48,7 @@ def add_rows(_: _It, total: _It, rows: _It, numbers: _It, num: _It) -> _It:
             context.make_array(kind)(context, builder, value).data
             for kind, value in zip(signature.args[:3], args[:3], strict=True)
         )
+        ir: _It = import_module("llvmlite.ir")
         vector = ir.VectorType(ir.FloatType(), SIZE)
         target = builder.bitcast(total, vector.as_pointer())
         held = cgutils.alloca_once_value(builder, builder.load(target, align=4))
