@@ -7,7 +7,7 @@ import numpy as np
 
 from dataassets.stages.text.buffers import Bytes, Hashes, Int, Ints, decode
 from dataassets.stages.text.classes import ALPHA
-from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.compiling import bare, inner
 from dataassets.stages.text.eight import hash64
 from dataassets.stages.text.kernels import HEADER, LOW, UNKNOWN, slot_of
 
@@ -15,7 +15,7 @@ _BEFORE = np.frombuffer(b"([{<\"'`#*&", np.uint8)  # marks that are always cut f
 _AFTER = np.frombuffer(b".,;:!?)]}>\"'`", np.uint8)  # and from an end, but for the dot
 
 
-@compiled
+@bare
 def learn_plain(arena: Bytes, slots: Hashes, new: Ints, table: Bytes, out_left: Ints) -> Int:
     """Write the words of new records where the rules are simple: letters and digits, a mark before and one after.
 
