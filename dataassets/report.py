@@ -35,10 +35,10 @@ class Histogram:
         >>> Histogram.of([0.1, 0.2, 9.0], edges=[0, 0.15, 1]).counts
         (1, 2)
         """
-        found = np.asarray(values, np.float64)
-        clipped = np.clip(found[~np.isnan(found)], edges[0], edges[-1])
-        counts, _ = np.histogram(clipped, bins=np.asarray(edges, np.float64))
-        return cls(tuple(float(e) for e in edges), tuple(int(c) for c in counts), tuple(sorted(set(limits))))
+        found, ends = np.asarray(values, np.float64), np.asarray(edges, np.float64)
+        bins = np.searchsorted(ends[1:-1], found[~np.isnan(found)], side="right")  # below the first end: 0
+        counts = np.bincount(bins, minlength=len(ends) - 1)
+        return cls(tuple(ends.tolist()), tuple(counts.tolist()), tuple(sorted(set(limits))))
 
     def __add__(self, other: "Histogram") -> "Histogram":
         assert self.edges == other.edges, "histograms of one name have one set of edges"

@@ -3,7 +3,7 @@
 Shapes: D documents, L lines of all of them.
 """
 
-from dataassets.stages.text import Bytes, Int, Ints, compiled, inner
+from dataassets.stages.text import Bytes, Int, Ints, bare, inner
 
 # Kinds of blocks, a bit each: what a line may open; shifted by CLOSES, what it may close.
 BACKTICKS, TILDES, COMMENT, DOCSTRING = (1 << k for k in range(4))
@@ -23,7 +23,7 @@ def fence(buffer: Bytes, start: Int, stop: Int) -> Int:
     return kind | kind << CLOSES
 
 
-@compiled
+@bare
 def mark_blocks(edges: Bytes, first: Ints, out: Bytes) -> None:
     """Find the lines that lie in a block, its first and last one among them.
 

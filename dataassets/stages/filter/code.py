@@ -8,7 +8,7 @@ import numpy as np
 from dataassets.stages.filter.blocks import CLOSES, COMMENT, DOCSTRING, fence
 from dataassets.stages.filter.lines import next_line, strip
 from dataassets.stages.filter.repeats import not_zero, place
-from dataassets.stages.text import SPACE, Bytes, Hashes, Int, Ints, compiled, decode, fnv1a, frozen, inner
+from dataassets.stages.text import SPACE, Bytes, Hashes, Int, Ints, bare, decode, fnv1a, frozen, inner
 
 BYTES_PER_MARK = 25  # a line is code if it has a mark for so many bytes; measured in docs/how-to/filters/code.md
 MOST_WORDS = 4  # of a line that is code for its first word
@@ -38,7 +38,7 @@ _ALWAYS = _table("{}=;\\$")
 _AFTER_KEYWORD = _table(":({;")
 
 
-@compiled
+@bare
 def label_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, keywords: Hashes, out_code: Bytes, out_edges: Bytes,
     out_sizes: Ints, out_first: Ints,
@@ -71,7 +71,7 @@ def label_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     out_first[len(starts)] = line
 
 
-@compiled
+@bare
 def count_code(code: Bytes, in_block: Bytes, sizes: Ints, first: Ints, out_D2: Ints) -> None:
     """Fill int64 [D, 2] with the characters of lines of code, and of all lines.
 

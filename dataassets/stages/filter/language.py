@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dataassets import models
-from dataassets.stages.filter import ftz, lid
+from dataassets.stages.filter import ftz, lid, rows
 from dataassets.stages.text import utf8_buffers
 
 SLOTS = 1 << 20  # of the table of words; at most half are filled: about 70 MB a thread, touched as they fill
@@ -31,7 +31,8 @@ def identify(texts: pa.ChunkedArray | pa.Array) -> tuple[list[str], npt.NDArray[
     labels, model = _loaded()[:2]
     buffer, offsets = utf8_buffers(texts)
     label_D, score_D = np.empty(len(texts), np.int64), np.empty(len(texts), np.float32)
-    lid.label_all(buffer, offsets, model, _seen.words(), label_D, score_D)
+    room = lid.room_for(longest=int(np.diff(offsets).max(initial=0)), num_labels=len(labels))
+    lid.label_all(buffer, offsets, model, _seen.words(), room, label_D, score_D)
     return [labels[k] for k in label_D.tolist()], np.minimum(score_D, np.float32(1))
 
 
@@ -39,19 +40,20 @@ def identify(texts: pa.ChunkedArray | pa.Array) -> tuple[list[str], npt.NDArray[
 def _loaded() -> tuple[list[str], lid.Model, pa.Array]:
     """Labels, the model, and the words of its vocabulary: a word that is none of them has n-grams only."""
     found = ftz.read(models.find(models.LANGUAGE))
-    assert (found.rows_RE.shape[1], len(found.ngram_row)) == (lid.SIZE, lid.BUCKET), "lid.176 is pinned by its hash"
+    assert (found.rows_RE.shape[1], len(found.ngram_row)) == (rows.SIZE, lid.BUCKET), "lid.176 is pinned by its hash"
+    assert (found.minn, found.maxn) == (lid.MINN, lid.MAXN), "so are the lengths of its n-grams"
     assert found.words[0] == lid.LINE_END, "every line ends in a word of the vocabulary"
     assert max(map(len, found.words)) <= lid.WORD_BYTES, "the vocabulary fits the table"
     is_kept = found.ngram_row >= 0
     kept = np.packbits(is_kept, bitorder="little").view(np.uint64)
     counts = is_kept.reshape(-1, 64).sum(axis=1)
+    ngrams = rows.zeros(int(is_kept.sum()), rows.SIZE, np.float32)
+    ngrams[:] = found.rows_RE[found.ngram_row[is_kept]]
     model = lid.Model(
         words=found.rows_RE[: len(found.words)],
-        ngrams=found.rows_RE[found.ngram_row[is_kept]],
+        ngrams=ngrams,
         kept=kept,
         before=(np.cumsum(counts) - counts).astype(np.int32),
-        minn=found.minn,
-        maxn=found.maxn,
         tree=found.tree,
         nodes=found.nodes_KE,
     )
@@ -69,12 +71,13 @@ class _Seen(threading.local):
         if self.table is None:
             self.table = lid.Table(
                 slots=np.zeros(SLOTS, np.uint64),
-                keys=np.zeros((SLOTS // 2, lid.KEY), np.uint64),
-                sums=np.zeros((SLOTS // 2, lid.SIZE), np.float32),
+                keys=rows.zeros(SLOTS // 2, lid.KEY, np.uint64),
+                sums=rows.zeros(SLOTS // 2, rows.SIZE, np.float32),
                 used=np.zeros(1, np.int64),
             )
-            _, model, vocabulary = _loaded()
-            lid.enter_vocabulary(*utf8_buffers(vocabulary), model, self.table)
+            labels, model, vocabulary = _loaded()
+            room = lid.room_for(longest=lid.WORD_BYTES, num_labels=len(labels))
+            lid.enter_vocabulary(*utf8_buffers(vocabulary), model, self.table, room)
         return self.table
 
     def forget(self) -> None:

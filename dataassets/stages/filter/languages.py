@@ -50,7 +50,10 @@ def parts(labels: pa.ChunkedArray | pa.Array, *, settings: Filter, by: Callable[
         return [Part(settings, np.arange(len(labels)))]
     kinds: dict[Hashable, int] = {by(settings): 0}
     chosen, number = [settings], {}
+    met = set(pc.unique(labels).to_pylist())
     for code, own in settings.languages.items():
+        if code not in met:
+            continue
         number[code] = kinds.setdefault(by(own), len(kinds))
         chosen += [own] * (len(kinds) - len(chosen))
     codes = pa.array(list(number), pa.string())

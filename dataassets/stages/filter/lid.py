@@ -17,24 +17,26 @@ import numpy as np
 import numpy.typing as npt
 
 from dataassets.stages.filter.ftz import LABEL
+from dataassets.stages.filter.rows import SIZE, add_rows
 from dataassets.stages.text import (
     EIGHT,
     Bytes,
     Hashes,
     Int,
     Ints,
-    compiled,
+    bare,
     count_ones,
     has_below,
     hash64,
     head64,
     inner,
     low_zeros,
+    store64,
 )
 
 Floats = npt.NDArray[np.float32]
 
-SIZE, BUCKET = 16, 2_000_000  # of lid.176, known when the kernels are compiled
+BUCKET, MINN, MAXN = 2_000_000, 2, 4  # of lid.176, as SIZE: known when the kernels are compiled
 KEY = 8  # of 64 bits, of a word in the table: its length, how many embeddings its sum is of, its bytes
 WORD_BYTES = 8 * (KEY - 1)  # longer words are not kept: they hardly repeat
 LINE_END = b"</s>"  # ends every line, and a line in which it stands
@@ -43,6 +45,7 @@ _LABEL_A = np.uint64(int.from_bytes(LABEL[:8], "little"))  # a word that begins 
 _LABEL_B = np.uint64(LABEL[8])  # leaves it out
 OPEN, CLOSE = 60, 62  # < and > around each word
 _TOGETHER = 128  # words looked up together, and n-grams
+_BESIDE = 2 + 8  # bytes beside a word: brackets, and what is written eight at a time
 _ONE, _SIX, _ABOVE_SPACE = np.uint64(1), np.uint64(63), np.uint64(33)
 _LOW, _HIGH, _HALF = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000), np.uint64(32)
 
@@ -56,8 +59,6 @@ class Model(NamedTuple):
         kept: uint64 [BUCKET / 64], a bit for each hash: whether pruning left it.
         before: int32 [BUCKET / 64], how many were left before each 64. The row of a hash is found in 380 kB that stay
             in a core's cache, where an index of all hashes would take 8 MB.
-        minn: shortest n-gram, characters.
-        maxn: longest n-gram, characters.
         tree: int32 [K - 1, 2], as of `ftz.Classifier`.
         nodes: float32 [K - 1, E], as there.
     """
@@ -66,8 +67,6 @@ class Model(NamedTuple):
     ngrams: Floats
     kept: Hashes
     before: npt.NDArray[np.int32]
-    minn: int
-    maxn: int
     tree: npt.NDArray[np.int32]
     nodes: Floats
 
@@ -86,6 +85,51 @@ class Table(NamedTuple):
     keys: Hashes
     sums: Floats
     used: Ints
+
+
+class Room(NamedTuple):
+    """What the kernels write to meanwhile: they make no arrays (`bare`).
+
+    Args:
+        word: uint8, its bytes with brackets.
+        places: int64 [_TOGETHER], hashes of its n-grams modulo BUCKET.
+        starts: int64 [_TOGETHER], of words that are looked up together.
+        stops: int64 [_TOGETHER].
+        numbers: int64 [_TOGETHER], in the table.
+        hashes: uint64 [_TOGETHER].
+        hidden: float32 [E], sum of a document.
+        total: float32 [E], sum of a word.
+        stack: int64 [2K], nodes of the tree to be looked at.
+        scores: float64 [2K], of these.
+    """
+
+    word: Bytes
+    places: Ints
+    starts: Ints
+    stops: Ints
+    numbers: Ints
+    hashes: Hashes
+    hidden: Floats
+    total: Floats
+    stack: Ints
+    scores: npt.NDArray[np.float64]
+
+
+def room_for(*, longest: int, num_labels: int) -> Room:
+    """Room for words of so many bytes, and for a tree of so many labels."""
+    numbers = np.empty((4, _TOGETHER), np.int64)
+    return Room(
+        word=np.empty(longest + _BESIDE, np.uint8),
+        places=numbers[0],
+        starts=numbers[1],
+        stops=numbers[2],
+        numbers=numbers[3],
+        hashes=np.empty(_TOGETHER, np.uint64),
+        hidden=np.empty(SIZE, np.float32),
+        total=np.empty(SIZE, np.float32),
+        stack=np.empty(2 * num_labels, np.int64),
+        scores=np.empty(2 * num_labels, np.float64),
+    )
 
 
 @inner
@@ -137,24 +181,21 @@ def _add_rows(places: Ints, num: Int, model: Model, total: Floats) -> None:
     for k in range(num):
         block, below = places[k] >> 6, (_ONE << (np.uint64(places[k]) & _SIX)) - _ONE
         places[k] = model.before[block] + count_ones(model.kept[block] & below)
-    for k in range(num):
-        row = places[k]
-        for e in range(SIZE):
-            total[e] += model.ngrams[row, e]
+    add_rows(total, model.ngrams, places, num)
 
 
 @inner
-def _add_ngrams(word: Bytes, length: Int, model: Model, places: Ints, total: Floats) -> Int:
+def _add_ngrams(word: Bytes, length: Int, model: Model, room: Room, total: Floats) -> Int:
     """Add the rows of all n-grams of `<word>`, brackets included, to total [E]; returns their number.
 
     An n-gram's hash is FNV-1a of 32 bits over bytes taken as signed, modulo BUCKET (fastText, dictionary.cc).
     """
-    found, num, most, kept = np.int64(0), np.int64(0), len(places) - model.maxn, model.kept
+    places, kept, found, num = room.places, model.kept, np.int64(0), np.int64(0)
     for i in range(length):
         if (word[i] & 0xC0) == 0x80:  # inside a character
             continue
         h, j = np.uint32(2166136261), i
-        for n in range(1, model.maxn + 1):
+        for n in range(1, MAXN + 1):
             if j >= length:
                 break
             while True:  # one character
@@ -163,11 +204,11 @@ def _add_ngrams(word: Bytes, length: Int, model: Model, places: Ints, total: Flo
                 j += 1
                 if j >= length or (word[j] & 0xC0) != 0x80:
                     break
-            if n >= model.minn:
+            if n >= MINN:
                 place = np.int64(h % np.uint32(BUCKET))
                 places[num] = place
                 num += np.int64(kept[place >> 6] >> (np.uint64(place) & _SIX) & _ONE)
-        if num >= most:
+        if num >= len(places) - MAXN:
             _add_rows(places, num, model, total)
             found, num = found + num, np.int64(0)
     _add_rows(places, num, model, total)
@@ -175,18 +216,18 @@ def _add_ngrams(word: Bytes, length: Int, model: Model, places: Ints, total: Flo
 
 
 @inner
-def _bracketed(buffer: Bytes, start: Int, stop: Int, short: Bytes) -> Bytes:
-    """`<word>`, in `short` where it fits."""
-    length = stop - start + 2
-    word = short if length <= len(short) else np.empty(length, np.uint8)
-    word[0], word[length - 1] = OPEN, CLOSE
-    for k in range(start, stop):
-        word[k - start + 1] = buffer[k]
+def _bracketed(buffer: Bytes, start: Int, stop: Int, word: Bytes) -> Bytes:
+    """`<word>`; what follows it in `word` is overwritten."""
+    size = stop - start
+    word[0] = OPEN
+    for k in range(0, size, EIGHT):
+        store64(word, k + 1, head64(buffer, start + k, size - k))
+    word[size + 1] = CLOSE
     return word
 
 
-@compiled
-def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table) -> None:
+@bare
+def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table, room: Room) -> None:
     """Put the model's vocabulary in an empty table: the line end has no n-grams.
 
     Args:
@@ -194,16 +235,17 @@ def enter_vocabulary(buffer: Bytes, offsets: Ints, model: Model, table: Table) -
         offsets: int64 [words + 1].
         model: whose words they are.
         table: to be filled.
+        room: to work in.
     """
-    total, places, short = np.zeros(SIZE, np.float32), np.empty(_TOGETHER, np.int64), np.empty(WORD_BYTES + 2, np.uint8)
+    total = room.total
     for k in range(len(offsets) - 1):
         start, stop = offsets[k], offsets[k + 1]
         for e in range(SIZE):
             total[e] = model.words[k, e]
         count = np.int64(1)
         if not (stop - start == len(LINE_END) and head64(buffer, start, len(LINE_END)) == _END):
-            word = _bracketed(buffer, start, stop, short)
-            count += _add_ngrams(word, stop - start + 2, model, places, total)
+            word = _bracketed(buffer, start, stop, room.word)
+            count += _add_ngrams(word, stop - start + 2, model, room, total)
         h = hash64(buffer, start, stop)
         _put(buffer, start, stop, _find(buffer, start, stop, h, table.slots, table.keys)[0], h, count, total, table)
 
@@ -245,8 +287,10 @@ def _some_words(buffer: Bytes, at: Int, stop: Int, starts: Ints, stops: Ints) ->
     return num, at
 
 
-@compiled
-def label_all(buffer: Bytes, offsets: Ints, model: Model, table: Table, label_D: Ints, score_D: Floats) -> None:
+@bare
+def label_all(
+    buffer: Bytes, offsets: Ints, model: Model, table: Table, room: Room, label_D: Ints, score_D: Floats
+) -> None:
     """Label each document.
 
     Args:
@@ -254,17 +298,12 @@ def label_all(buffer: Bytes, offsets: Ints, model: Model, table: Table, label_D:
         offsets: int64 [D + 1], where they begin.
         model: to judge by.
         table: words seen; grows.
+        room: to work in, for words as long as a document.
         label_D: gets the number of each label.
         score_D: gets its probability.
     """
-    hidden, total = np.zeros(SIZE, np.float32), np.zeros(SIZE, np.float32)
-    places, short = np.empty(_TOGETHER, np.int64), np.empty(WORD_BYTES + 2, np.uint8)
-    starts, stops, numbers = (
-        np.empty(_TOGETHER, np.int64),
-        np.empty(_TOGETHER, np.int64),
-        np.empty(_TOGETHER, np.int64),
-    )
-    hashes = np.empty(_TOGETHER, np.uint64)
+    hidden, total, starts, stops, numbers = room.hidden, room.total, room.starts, room.stops, room.numbers
+    hashes = room.hashes
     for d in range(len(offsets) - 1):
         for e in range(SIZE):
             hidden[e] = table.sums[0, e]  # the line end is word 0
@@ -272,21 +311,25 @@ def label_all(buffer: Bytes, offsets: Ints, model: Model, table: Table, label_D:
         while at < stop:
             num, at = _some_words(buffer, at, stop, starts, stops)
             _ask(buffer, starts, stops, num, table, hashes, numbers)
+            found = np.int64(0)  # words whose sums are still to be added
             for w in range(num):
                 number = numbers[w]
                 if number < 0 or not _is(buffer, starts[w], stops[w], table.keys, number):
-                    number = _learn(buffer, starts[w], stops[w], hashes[w], model, table, places, short, total)
+                    number = _learn(buffer, starts[w], stops[w], hashes[w], model, table, room)
                 if number >= 0:
                     num_rows += np.int64(table.keys[number, 0] >> _HALF)
-                    for e in range(SIZE):
-                        hidden[e] += table.sums[number, e]
+                    numbers[found] = number
+                    found += 1
                 else:
                     num_rows += -1 - number
+                    add_rows(hidden, table.sums, numbers, found)
+                    found = np.int64(0)
                     for e in range(SIZE):
                         hidden[e] += total[e]
+            add_rows(hidden, table.sums, numbers, found)
         for e in range(SIZE):
             hidden[e] *= np.float32(1.0 / num_rows)
-        label_D[d], score_D[d] = _best(hidden, model)
+        label_D[d], score_D[d] = _best(hidden, model, room)
 
 
 @inner
@@ -308,12 +351,11 @@ def _ask(buffer: Bytes, starts: Ints, stops: Ints, num: Int, table: Table, hashe
 
 
 @inner
-def _learn(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    buffer: Bytes, start: Int, stop: Int, h: np.uint64, model: Model, table: Table, places: Ints, short: Bytes,
-    total: Floats,
+def _learn(
+    buffer: Bytes, start: Int, stop: Int, h: np.uint64, model: Model, table: Table, room: Room
 ) -> Int:  # fmt: skip
-    """Number of a word, found or put in the table; where it is not kept, -1 - embeddings, and total [E] their sum."""
-    slot, keeps = np.int64(0), stop - start <= WORD_BYTES
+    """Number of a word, found or put in the table; where it is not kept, -1 - embeddings; room.total is their sum."""
+    slot, keeps, total = np.int64(0), stop - start <= WORD_BYTES, room.total
     if keeps:
         slot, number = _find(buffer, start, stop, h, table.slots, table.keys)
         if number >= 0:
@@ -322,7 +364,7 @@ def _learn(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         total[e] = 0
     count, size = np.int64(0), stop - start
     if not (size > EIGHT and head64(buffer, start, size) == _LABEL_A and buffer[start + 8] == _LABEL_B):
-        count = _add_ngrams(_bracketed(buffer, start, stop, short), size + 2, model, places, total)
+        count = _add_ngrams(_bracketed(buffer, start, stop, room.word), size + 2, model, room, total)
     if keeps and table.used[0] < len(table.keys):
         _put(buffer, start, stop, slot, h, count, total, table)
         return table.used[0] - 1
@@ -330,11 +372,11 @@ def _learn(  # noqa: PLR0913 (a kernel takes arrays, not objects)
 
 
 @inner
-def _best(hidden: Floats, model: Model) -> tuple[int, float]:
+def _best(hidden: Floats, model: Model, room: Room) -> tuple[int, float]:
     """The likeliest label: depth first through the tree, leaving out branches below the best leaf so far."""
     num_labels = len(model.tree) + 1
-    stack, scores = np.zeros(2 * num_labels, np.int64), np.zeros(2 * num_labels, np.float64)
-    stack[0] = 2 * num_labels - 2
+    stack, scores = room.stack, room.scores
+    stack[0], scores[0] = 2 * num_labels - 2, 0.0
     depth, best, label = 1, -np.inf, 0
     while depth > 0:
         depth -= 1

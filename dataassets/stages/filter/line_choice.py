@@ -21,8 +21,8 @@ from dataassets.stages.text import (
     Hashes,
     Int,
     Ints,
+    bare,
     class_table,
-    compiled,
     decode,
     fnv1a,
     frozen,
@@ -52,7 +52,7 @@ def kinds() -> Bytes:
     return frozen(table)
 
 
-@compiled
+@bare
 def choose_lines(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, kinds: Bytes, word_starts: Ints, word_stops: Ints,
     stop_words: Hashes, limits: npt.NDArray[np.float64], out_kept: Bytes, out_edges: Bytes, out_sizes: Ints,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text import Hashes, Int, Ints, compiled, fnv1a, frozen, inner
+from dataassets.stages.text import Hashes, Int, Ints, bare, fnv1a, frozen, inner
 
 Slots = npt.NDArray[np.int32]
 _SIX, _LOW = np.uint64(6), np.uint64(63)
@@ -131,7 +131,7 @@ def count_repeats(hashes: Hashes, sizes: Ints, num: Int, slots: Slots) -> tuple[
     return repeats, total
 
 
-@compiled
+@bare
 def place(keys: Hashes, key: np.uint64) -> Int:
     """Where a key is, or is to be put, in a table whose empty places hold 0. Keys are never 0."""
     mask = np.int64(len(keys) - 1)

@@ -40,7 +40,7 @@ from dataassets.stages.text.classes import (
     class_table,
     code_points,
 )
-from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.compiling import bare, compiled, inner
 from dataassets.stages.text.cuts import CUTS, Cut
 from dataassets.stages.text.eight import (
     EIGHT,
@@ -85,6 +85,7 @@ __all__ = [
     "Int",
     "Ints",
     "Words",
+    "bare",
     "class_table",
     "code_points",
     "compiled",

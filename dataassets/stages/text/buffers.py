@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.compiling import bare, inner
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -91,7 +91,7 @@ def decode(buffer: Bytes, at: Int, stop: Int) -> tuple[Int, Int]:
     return point, width
 
 
-@compiled
+@bare
 def fnv1a(buffer: Bytes, start: Int, stop: Int) -> np.uint64:
     """FNV-1a of some bytes.  Source: Fowler, Noll, Vo; RFC 9923."""
     h = FNV_BASIS

@@ -79,7 +79,7 @@ class _Memory(threading.local):
         at, end, records, new = self.spans
         first = np.zeros(len(starts) + 1, np.int64)
         num_new, self.used = kernels.find_chunks(
-            buffer, starts, stops, class_table(), self.slots, self.arena, self.used,
+            buffer, starts, stops, class_table(), kernels.leads(), self.slots, self.arena, self.used,
             at, end, records, self.heads, first, new,
         )  # fmt: skip
         self.known += num_new

@@ -10,7 +10,7 @@ import numpy as np
 from numba import extending
 
 from dataassets.stages.text.buffers import Bytes, Int
-from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.compiling import bare, inner
 
 _It: TypeAlias = Any  # of numba and llvmlite, which have no types
 intrinsic: _It = extending.intrinsic
@@ -106,7 +106,7 @@ def mix64(h: np.uint64, x: np.uint64) -> np.uint64:
     return h ^ (h >> _FOLD)
 
 
-@compiled
+@bare
 def hash64(buffer: Bytes, start: Int, stop: Int) -> np.uint64:
     """A hash of some bytes, eight at a time; for tables in memory, no format knows it."""
     h, at = np.uint64(stop - start) * _HASH, start

@@ -8,12 +8,14 @@ bytes are compared.
 Shapes: T texts, C chunks, S slots (a power of two), W words.
 """
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
-from dataassets.stages.text.buffers import Bytes, Hashes, Int, Ints, decode
-from dataassets.stages.text.classes import END_MARK, PUNCT, SPACE
-from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.buffers import Bytes, Hashes, Int, Ints, decode, frozen
+from dataassets.stages.text.classes import END_MARK, PUNCT, SPACE, class_table
+from dataassets.stages.text.compiling import bare, inner
 from dataassets.stages.text.eight import TOPS, has_below, hash64, head64, load64, low_zeros, where_is
 
 HEADER = 8  # bytes of a record before its chunk: length, number of words, JOINED or not, 0, two codes of 16 bits
@@ -29,9 +31,9 @@ _FIRST_MARK = np.uint64(33)  # all white space of ASCII lies below
 _C2, _E1, _E2, _E3 = np.uint64(0xC2), np.uint64(0xE1), np.uint64(0xE2), np.uint64(0xE3)  # first bytes of the other
 
 
-@compiled
+@bare
 def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
-    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, slots: Hashes, arena: Bytes, used: Int,
+    buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, leads: Bytes, slots: Hashes, arena: Bytes, used: Int,
     out_starts: Ints, out_stops: Ints, out_records: Ints, out_heads: Hashes, out_first: Ints, out_new: Ints,
 ) -> tuple[Int, Int]:  # fmt: skip
     """Find the chunks of texts and their records; a chunk that is not known yet gets a record without words.
@@ -41,6 +43,7 @@ def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
         starts: int64 [T], first byte of each text.
         stops: int64 [T], the byte after each.
         table: `class_table()`.
+        leads: `leads()`.
         slots: uint64 [S].
         arena: uint8 [bytes].
         used: bytes of the arena in use.
@@ -54,12 +57,12 @@ def find_chunks(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     Returns:
         How many records are new, and the bytes of the arena then in use.
     """
-    num, done, num_new, leads = np.int64(0), np.int64(0), np.int64(0), _leads(table)
+    num, done, num_new = np.int64(0), np.int64(0), np.int64(0)
     for t in range(len(starts)):
         out_first[t] = num
         at, stop = starts[t], stops[t]
         while at < stop:
-            lead = leads[buffer[at]]
+            lead = np.int64(leads[buffer[at]])
             width = lead if lead < _LOOK else _space(buffer, at, stop, table)
             if width > 0:
                 at += width
@@ -121,7 +124,7 @@ def _look_up(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     return num_new, used
 
 
-@compiled
+@bare
 def read_heads(records: Ints, arena: Bytes, out_heads: Hashes) -> None:
     """Read again the heads that had no words: those of records that were new."""
     for c in range(len(records)):
@@ -129,15 +132,13 @@ def read_heads(records: Ints, arena: Bytes, out_heads: Hashes) -> None:
             out_heads[c] = load64(arena, records[c])
 
 
-@inner
-def _leads(table: Bytes) -> Ints:
-    """What the first byte of a character tells: 1 white space, 0 none, _LOOK where only the character does."""
-    leads = np.zeros(256, np.int64)
-    for byte in range(0x80):
-        leads[byte] = np.int64(table[byte] & SPACE != 0)
-    for byte in (0xC2, 0xE1, 0xE2, 0xE3):
-        leads[byte] = _LOOK
-    return leads
+@lru_cache(maxsize=1)
+def leads() -> Bytes:
+    """What the first byte of a character tells: 1 white space, 0 none, _LOOK where only the character does: [256]."""
+    found = np.zeros(256, np.uint8)
+    found[:0x80] = class_table()[:0x80] & SPACE != 0
+    found[[0xC2, 0xE1, 0xE2, 0xE3]] = _LOOK
+    return frozen(found)
 
 
 @inner
@@ -148,7 +149,7 @@ def _space(buffer: Bytes, at: Int, stop: Int, table: Bytes) -> Int:
 
 
 @inner
-def _end_of_chunk(buffer: Bytes, at: Int, stop: Int, leads: Ints, table: Bytes) -> Int:
+def _end_of_chunk(buffer: Bytes, at: Int, stop: Int, leads: Bytes, table: Bytes) -> Int:
     """The next white space, or `stop`: eight bytes are passed at once where none can begin a space."""
     while at < stop:
         x = head64(buffer, at, stop - at)
@@ -209,7 +210,7 @@ def _same(a: Bytes, at: Int, b: Bytes, there: Int, size: Int) -> bool:
     return True
 
 
-@compiled
+@bare
 def find_touching(  # noqa: PLR0913 (a kernel takes arrays, not objects)
     buffer: Bytes, starts: Ints, stops: Ints, records: Ints, heads: Hashes, first: Ints,
     pairs: npt.NDArray[np.bool_], codes: npt.NDArray[np.int64], out: Ints,
@@ -258,7 +259,7 @@ def _codes(head: np.uint64, record: Int, codes: Ints) -> tuple[Int, Int, Int]:
     return joined, np.int64((head >> np.uint64(32)) & _CODE), np.int64(head >> np.uint64(48))
 
 
-@compiled
+@bare
 def count_words(records: Ints, heads: Hashes, first: Ints, rare_first: Ints, out: Ints) -> None:
     """Fill int64 [T] with the number of words of each text; arguments as of `write_words`."""
     for t in range(len(first) - 1):
@@ -272,7 +273,7 @@ def count_words(records: Ints, heads: Hashes, first: Ints, rare_first: Ints, out
         out[t] = num
 
 
-@compiled
+@bare
 def write_words(
     starts: Ints, stops: Ints, records: Ints, heads: Hashes, arena: Bytes, rare: tuple[Ints, Ints],
     out_starts: Ints, out_stops: Ints,
@@ -313,7 +314,7 @@ def write_words(
                 w += 1
 
 
-@compiled
+@bare
 def count_sentences(
     buffer: Bytes, starts: Ints, stops: Ints, words: tuple[Ints, Ints, Ints], table: Bytes, out: Ints
 ) -> None:
@@ -323,7 +324,7 @@ def count_sentences(
         out[t] = _num_sentences(buffer, starts[t], stops[t], word_starts, word_stops, first[t], first[t + 1], table)
 
 
-@compiled
+@bare
 def count_parts(
     buffer: Bytes, starts: Ints, stops: Ints, words: tuple[Ints, Ints], table: Bytes, out_words: Ints,
     out_sentences: Ints,

@@ -14,7 +14,7 @@ from dataassets.stages.text import kernels
 from dataassets.stages.text.buffers import Bytes, Int, Ints, decode, frozen
 from dataassets.stages.text.chunks import Words
 from dataassets.stages.text.classes import class_table
-from dataassets.stages.text.compiling import compiled, inner
+from dataassets.stages.text.compiling import bare, inner
 from dataassets.stages.text.word_break import (
     BLANK,
     CLASS,
@@ -104,7 +104,7 @@ def _spans(buffer: Bytes, starts: Ints, stops: Ints) -> Words:
     return Words(buffer, frozen(word_starts[:num].copy()), frozen(word_stops[:num].copy()), frozen(first))
 
 
-@compiled
+@bare
 def _find_words(
     buffer: Bytes, starts: Ints, stops: Ints, table: Bytes, out_starts: Ints, out_stops: Ints, out_first: Ints
 ) -> Int:

@@ -62,6 +62,27 @@ def test_compiled_cuts_are_the_plain_cuts(texts):
     assert_plain(texts)
 
 
+PARTS = ["a", "B", "foo", "s", "S", "D", "P", "x", "o", "8", "3", "km", "é", "日", "_", ".", "(", ")", '"', "can", "ca"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.sampled_from([*PARTS, *"-/:<>=~,'"]), max_size=9).map("".join), max_size=30))
+@example(
+    ["a=D", "x-8-D", "foo:P", "a-:P", "o/o", "(a-b)", "a-b's", "a'S", "1-2", "a-9", "1,a", "a,b", "x5-3m/s", "a-B."]
+)
+def test_links_between_letters_are_cut_as_the_rules_say(pieces):
+    """Learned compiled where no words spell an exception, whatever is remembered before."""
+    chunks._memory.begin()
+    assert_plain([" ".join(pieces)])
+
+
+def test_no_exception_is_as_many_words_as_links_make_of_it():
+    """What tells an exception in a chunk, learned compiled, from a part that the rules cut."""
+    for word in exceptions():
+        links = sum(char in "-/:<>=~," for char in word[1:-1])
+        assert not (links and word[0].isalnum() and word[-1].isalnum() and len(exceptions()[word]) == 1 + 2 * links)
+
+
 @pytest.fixture
 def _small_memory(monkeypatch):
     monkeypatch.setattr(chunks, "NUM_SLOTS", 4096)

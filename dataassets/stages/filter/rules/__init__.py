@@ -5,6 +5,7 @@ in RULES and, where it measures, in MEASURES. One that removes lines names the c
 Filters of the user's own are one measure and a rule each.
 """
 
+from functools import cache
 from importlib import import_module
 from typing import cast
 
@@ -32,6 +33,7 @@ MEASURES = ("language", "standard", "url", "line_filter", "code", "toxicity", "p
 RANKED = ("perplexity", "quality")  # those that may keep a share of a partition
 
 
+@cache
 def rule(name: str) -> Rule:
     """A rule by its name.
 
@@ -51,6 +53,7 @@ def judging(settings: Filter) -> dict[str, Rule]:
     return {name: rule(name) for name in RULES if getattr(settings, name) is not None} | own
 
 
+@cache
 def measure(name: str) -> Measure:
     """A measure by its name.
 
