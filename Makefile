@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 PEERS := $(patsubst tests/bench/peers/%.txt,.peers/%/.installed,$(wildcard tests/bench/peers/*.txt))
 
-.PHONY: demo test check bench peers ui lint types laws clean
+.PHONY: demo test check cluster bench peers ui lint types laws clean
 
 demo: $(STAMP)
 	$(BIN)/dataassets demo
@@ -15,6 +15,11 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: lint types laws test
+
+# Ray is an extra of 240 MB, and its nodes listen on this machine's own address: not part of `make check`.
+cluster: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' -c constraints.txt
+	$(BIN)/python -m pytest tests/compute tests/laws/test_same_digests.py -k "cluster or ray"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

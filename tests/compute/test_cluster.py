@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-pytest.importorskip("ray")
+pytest.importorskip("ray", reason="wants Ray: make cluster")
 
 from compute import work_units
 from ray_cluster import loopback

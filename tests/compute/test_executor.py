@@ -218,7 +218,7 @@ def test_ray_is_not_imported_by_other_executors():
 
 @pytest.mark.slow
 def test_an_address_where_no_cluster_answers_is_refused(tmp_path):
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason="wants Ray: make cluster")
     look = "from dataassets.compute import Executor; Executor('ray', address='127.0.0.1:9').map(abs, [1])"
     environment = os.environ | {"RAY_AUTH_MODE": "disabled", "HOME": str(tmp_path)}
     told = subprocess.run([sys.executable, "-c", look], env=environment, capture_output=True, text=True, check=False)

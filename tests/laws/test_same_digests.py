@@ -89,7 +89,7 @@ def test_any_order_and_any_number_of_workers_give_the_same_manifests(place, stra
 
 @pytest.mark.slow
 def test_a_ray_cluster_that_loses_a_node_twice_gives_the_same_manifests(place, straight):
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason="wants Ray: make cluster")
     losses = {"cleaned": 2, "mixed": 3}  # after how many units of it
 
     def lose(progress: Progress) -> None:
