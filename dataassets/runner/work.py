@@ -8,29 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dataassets.compute import Executor
-from dataassets.recipe import Filter, Located, Recipe, RecipeError
+from dataassets.recipe import Located, Recipe, RecipeError
 from dataassets.report import Check, Report
 from dataassets.runner import checks
 from dataassets.runner.causes import Ledger
-from dataassets.runner.corpus import Cell, Corpus
-from dataassets.runner.duplicates import Look, Past, run_duplicates
+from dataassets.runner.corpus import Corpus
+from dataassets.runner.duplicates import Look, run_duplicates
 from dataassets.runner.limits import language_drift
-from dataassets.runner.models import RUNS, models_of
-from dataassets.runner.shares import cuts_of
-from dataassets.runner.units import Unit, run_unit
-from dataassets.runner.wide import PartFile, mix_plan, run_mix
+from dataassets.runner.models import RUNS
+from dataassets.runner.parts import Parts
+from dataassets.runner.units import run_unit
+from dataassets.runner.wide import mix_plan, run_mix
 from dataassets.store import (
     MODELS,
-    WHOLE,
     Causes,
-    FileEntry,
     Job,
     Manifest,
     Store,
     UnitRecord,
-    is_beside,
     partition_key,
-    rows_of,
     split_key,
 )
 
@@ -132,6 +128,7 @@ class Work:
         self.corpus = Corpus.of(located)
         self.store = Store.at(located.root)
         self.ledger = Ledger(self.corpus, self.store)
+        self.parts = Parts(self.corpus, self.store)
         self.executor = executor or Executor(compute.executor, workers=compute.workers, address=compute.address)
         self.listener = listener
         self.on_done = on_done or (lambda _done: None)
@@ -186,7 +183,10 @@ class Work:
         if self.store.files.is_local:
             self.executor.check_shared(self.store.work_root)
         if job.product == "duplicates":
-            look = Look(self._signed(job.partition), [self._past(s) for s in self.corpus.looked_back_at(job.partition)])
+            look = Look(
+                self.parts.signed(job.partition),
+                [self.parts.past(s) for s in self.corpus.looked_back_at(job.partition)],
+            )
             record, found = run_duplicates(
                 self.store, job, look, settings=self.recipe.dedup, executor=self.executor, on_done=tell
             )
@@ -195,7 +195,7 @@ class Work:
             return self._mix(job, causes, tell)
         if job.product in MODELS:
             return self._model(job, causes, tell)
-        units = self._raw_units(job, files) if job.product == "raw" else self._units(job)
+        units = self.parts.raw_units(job, files) if job.product == "raw" else self.parts.units(job)
         tell.expect(len(units))
         records = self.executor.map(run_unit, units, on_done=tell, name=str)
         return self._composed(job, causes, records)
@@ -208,7 +208,7 @@ class Work:
         """
         self.ledger.refuse_unknown("mixed", mix)
         self.ledger.causes("mixed", mix)
-        return mix_plan(self.store, self._token_parts(mix), settings=self.recipe.mixes[mix])
+        return mix_plan(self.store, self.parts.tokens(mix), settings=self.recipe.mixes[mix])
 
     def validate(self) -> None:
         """Find mistakes that only the data can show, before any work.
@@ -238,84 +238,6 @@ class Work:
                         f"looked at {pattern}; mend the pattern or put the files there"
                     )
 
-    # ---- units
-
-    def _raw_units(self, job: Job, files: Sequence[Any]) -> list[Unit]:
-        """Files in order, small ones together up to a part's size: boundaries depend on the data alone."""
-        source = self.recipe.sources[split_key(job.partition)[1]]
-        part_bytes = self.recipe.compute.part_bytes
-        groups: list[list[Any]] = []
-        size = part_bytes
-        for file in files:
-            if size + file.bytes > part_bytes:
-                groups.append([])
-                size = 0
-            groups[-1].append(file)
-            size += file.bytes
-        return [Unit(self.store, job, i, (), (tuple(g), source, part_bytes)) for i, g in enumerate(groups)]
-
-    def _units(self, job: Job) -> list[Unit]:
-        """One unit for each upstream part."""
-        settings = self._settings(job)
-        upstream = self.corpus.upstream(job.product, job.partition)
-        cells = [c for c in upstream if c[0] not in ("duplicates", *MODELS)]
-        columns = [self._parts(cell[0], [cell]) for cell in cells]
-        return [
-            Unit(self.store, job, i, tuple((p.product, p.partition, p.entry) for p in row), settings)
-            for i, row in enumerate(zip(*columns, strict=True))
-        ]
-
-    def _settings(self, job: Job) -> Any:  # noqa: ANN401 - what each stage takes (runner.units)
-        snapshot, source = split_key(job.partition)
-        if job.product == "cleaned":
-            return self.recipe.clean_of(source), self.recipe.sources[source].normalize
-        if job.product == "signatures":
-            return self.recipe.dedup_of(source)
-        if job.product == "tokenized":
-            return self.recipe.tokenize
-        if job.product == "deduped":
-            duplicates = self.store.manifest("duplicates", snapshot)
-            assert duplicates is not None, "causes were looked up"
-            return tuple(e.name for e in rows_of(duplicates))
-        filters = self.corpus.located.filter_of(source)
-        if job.product == "signals":
-            return filters, self._trained(filters)
-        return filters, cuts_of(self.store, job.partition, filters=filters)
-
-    def _trained(self, filters: Filter) -> dict[str, FileEntry]:
-        """The files of the models that a filter asks, by product; names relative to the root."""
-        return {
-            p.product: replace(p.entry, name=f"{p.product}/{p.entry.name}")
-            for model in models_of(filters)
-            for p in self._parts(model, [(model, WHOLE)])
-        }
-
-    def _parts(self, product: str, cells: Sequence[Cell]) -> list[PartFile]:
-        """All parts of committed partitions, in order."""
-        parts = []
-        for cell in cells:
-            manifest = self.store.manifest(*cell)
-            assert manifest is not None, "causes were looked up"
-            parts += [PartFile(product, cell[1], entry) for entry in rows_of(manifest)]
-        return parts
-
-    def _signed(self, snapshot: str) -> list[PartFile]:
-        """Parts of the signatures of a snapshot, in document order."""
-        return self._parts("signatures", _only("signatures", self.corpus.upstream("duplicates", snapshot)))
-
-    def _past(self, snapshot: str) -> Past:
-        """An earlier snapshot whose duplicates were found."""
-        manifest = self.store.manifest("duplicates", snapshot)
-        assert manifest is not None, "causes were looked up"
-        keys = tuple(entry.name for entry in manifest.files if is_beside(entry.name))
-        return Past(snapshot, self._signed(snapshot), keys, manifest.digest)
-
-    def _token_parts(self, mix: str) -> list[PartFile]:
-        parts = self._parts("tokenized", self.corpus.upstream("mixed", mix))
-        return [p for p in parts if p.entry.name.endswith(".bin")]
-
-    # ---- manifests
-
     def _composed(self, job: Job, causes: Causes, records: list[UnitRecord]) -> Manifest:
         zero = {"documents_in": 0, "documents": 0, "bytes_in": 0, "bytes": 0}
         counts = zero | ({"tokens": 0} if job.product == "tokenized" else {}) if not records else {}
@@ -336,13 +258,13 @@ class Work:
         return replace(manifest, checks=[c.to_json() for c in results])
 
     def _model(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
-        parts = self._parts("cleaned", self.corpus.upstream(job.product, job.partition))
+        parts = self.parts.of("cleaned", self.corpus.upstream(job.product, job.partition))
         settings = getattr(self.recipe, job.product)
         made = RUNS[job.product](self.store, job, parts, settings=settings, executor=self.executor, on_done=tell)
         return self.store.compose(job, causes, [made.record], counts={}, checks=made.checks, shard_format=made.facts)
 
     def _mix(self, job: Job, causes: Causes, tell: "_Teller") -> Manifest:
-        parts = self._token_parts(job.partition)
+        parts = self.parts.tokens(job.partition)
         settings = self.recipe.mixes[job.partition]
         mixed = run_mix(
             self.store,
@@ -425,10 +347,6 @@ class _Teller:
         seconds = time.perf_counter() - self._start
         for listener in self._listeners:
             listener(Progress(self._job.product, self._job.partition, self._done, self._units, seconds, self._bytes))
-
-
-def _only(product: str, cells: Sequence[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell[0] == product]
 
 
 def _numbers(records: Sequence[UnitRecord]) -> dict[str, float]:
