@@ -106,12 +106,13 @@ class _Rare(NamedTuple):
 _memory = _Memory()
 
 
-def word_spans(buffer: Bytes, offsets: Ints) -> Words:
+def word_spans(buffer: Bytes, offsets: Ints, *, in_place: bool = False) -> Words:
     """Where the words of some documents lie.
 
     Args:
         buffer: uint8 [bytes], UTF-8, as `utf8_buffers` gives it.
         offsets: int64 [D + 1]; document d is buffer[offsets[d]:offsets[d + 1]].
+        in_place: what `less_refused` would delete stays a word, so that all words lie in the buffer that was given.
 
     >>> from dataassets.stages.text import utf8_buffers
     >>> import pyarrow as pa
@@ -119,7 +120,7 @@ def word_spans(buffer: Bytes, offsets: Ints) -> Words:
     >>> [x.tolist() for x in word_spans(buffer, offsets)[1:]]
     [[0, 2, 4], [2, 3, 7], [0, 3, 3]]
     """
-    return _words(buffer, offsets[:-1], offsets[1:])[0]
+    return _words(buffer, offsets[:-1], offsets[1:], in_place=in_place)[0]
 
 
 def word_counts(buffer: Bytes, offsets: Ints) -> Ints:
@@ -179,9 +180,12 @@ def counts_of_parts(words: Words, starts: Ints, stops: Ints) -> tuple[Ints, Ints
     return num_words, sentences
 
 
-def _words(buffer: Bytes, starts: Ints, stops: Ints) -> tuple[Words, Ints, Ints]:
+def _words(buffer: Bytes, starts: Ints, stops: Ints, *, in_place: bool = False) -> tuple[Words, Ints, Ints]:
     """The words of texts, and where the texts then lie in the buffer of these."""
-    buffer, starts, stops = _without_refused(buffer, starts, stops)
+    if in_place:
+        starts, stops = frozen(starts.view()), frozen(stops.view())
+    else:
+        buffer, starts, stops = _without_refused(buffer, starts, stops)
     found = [_block(buffer, starts[a:b], stops[a:b]) for a, b in _blocks(starts, stops)]
     word_starts, word_stops = (
         frozen(parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int64), *parts]))

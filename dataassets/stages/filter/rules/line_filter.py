@@ -31,12 +31,15 @@ def measure(texts: Texts, *, settings: Filter) -> Columns:
     """The lines that stay, and their share."""
     from dataassets.stages.filter import blocks, c4, line_choice
     from dataassets.stages.filter.repeats import hash_table
-    from dataassets.stages.text import class_table, frozen
+    from dataassets.stages.text import class_table, frozen, word_spans
 
     own = settings.line_filter
     assert own is not None
     (buffer, offsets), table = texts.utf8, class_table()
     starts, stops = offsets[:-1], offsets[1:]
+    words = texts.words
+    if len(words.buffer) > len(buffer):  # some texts were cut elsewhere, without IS_ALPHA: lines want them in place
+        words = word_spans(buffer, offsets, in_place=True)
     num_lines = c4.count_all_lines(buffer, starts, stops, table)
     kept, edges = np.zeros((2, num_lines), np.uint8)
     sizes, first = np.zeros(num_lines, np.int64), np.zeros(len(offsets), np.int64)
@@ -44,7 +47,7 @@ def measure(texts: Texts, *, settings: Filter) -> Columns:
     limits = np.where([limit is None for limit in wanted], line_choice.OFF, np.array(wanted, np.float64))
     spelled = {form for word in own.stop_words for form in (word, word.capitalize(), word.upper())}
     line_choice.choose_lines(
-        buffer, starts, stops, table, line_choice.kinds(), texts.words.starts, texts.words.stops,
+        buffer, starts, stops, table, line_choice.kinds(), words.starts, words.stops,
         hash_table(sorted(spelled)), limits, kept, edges, sizes, first,
     )  # fmt: skip
     if own.keep_fences:
